@@ -1,0 +1,189 @@
+"""
+Turn a stream of LLM chunks back into the full response.
+
+>>> import streamkit
+>>> outcome = streamkit.rebuild('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
+>>> outcome.response.choices[0].message.content
+'Hi'
+
+Names are loaded when first used, so that importing this costs next to nothing
+inside somebody else's program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from ._accumulator import Accumulator
+    from ._choice import ChoiceAccumulator
+    from ._chunk_models import (
+        ABSENT,
+        Absent,
+        AudioDelta,
+        ChatCompletionChunk,
+        ChoiceDelta,
+        ChunkChoice,
+        CompletionChunk,
+        CompletionChunkChoice,
+        CustomToolDelta,
+        FunctionCallDelta,
+        ToolCallDelta,
+    )
+    from ._chunks import ChunkReader
+    from ._converter import from_dict, to_dict, to_json
+    from ._errors import (
+        EmptyStream,
+        FramingError,
+        IncompleteStream,
+        InputRefused,
+        InvalidChunk,
+        LimitExceeded,
+        StreamkitError,
+        UnknownForm,
+        UpstreamError,
+    )
+    from ._finalize import finalize
+    from ._issues import ISSUES, Issue
+    from ._limits import NO_LIMITS, Limits
+    from ._models import (
+        Annotation,
+        Audio,
+        ChatCompletion,
+        ChatLogprobs,
+        Choice,
+        Completion,
+        CompletionChoice,
+        CompletionLogprobs,
+        CompletionTokensDetails,
+        CustomTool,
+        FunctionCall,
+        Message,
+        PromptTokensDetails,
+        TokenLogprob,
+        ToolCall,
+        TopLogprob,
+        URLCitation,
+        Usage,
+    )
+    from ._outcome import Outcome
+    from ._rebuild import rebuild, rebuild_all
+    from ._rules import RULES, Rule
+    from ._sse import ServerSentEvent, SSEParser
+
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ABSENT",
+    "ISSUES",
+    "NO_LIMITS",
+    "RULES",
+    "Absent",
+    "Accumulator",
+    "Annotation",
+    "Audio",
+    "AudioDelta",
+    "ChatCompletion",
+    "ChatCompletionChunk",
+    "ChatLogprobs",
+    "Choice",
+    "ChoiceAccumulator",
+    "ChoiceDelta",
+    "ChunkChoice",
+    "ChunkReader",
+    "Completion",
+    "CompletionChoice",
+    "CompletionChunk",
+    "CompletionChunkChoice",
+    "CompletionLogprobs",
+    "CompletionTokensDetails",
+    "CustomTool",
+    "CustomToolDelta",
+    "EmptyStream",
+    "FramingError",
+    "FunctionCall",
+    "FunctionCallDelta",
+    "IncompleteStream",
+    "InputRefused",
+    "InvalidChunk",
+    "Issue",
+    "LimitExceeded",
+    "Limits",
+    "Message",
+    "Outcome",
+    "PromptTokensDetails",
+    "Rule",
+    "SSEParser",
+    "ServerSentEvent",
+    "StreamkitError",
+    "TokenLogprob",
+    "ToolCall",
+    "ToolCallDelta",
+    "TopLogprob",
+    "URLCitation",
+    "UnknownForm",
+    "UpstreamError",
+    "Usage",
+    "__version__",
+    "finalize",
+    "from_dict",
+    "rebuild",
+    "rebuild_all",
+    "to_dict",
+    "to_json",
+]
+
+_ROOMS = {
+    "_accumulator": ("Accumulator",),
+    "_choice": ("ChoiceAccumulator",),
+    "_chunk_models": (
+        "ABSENT",
+        "Absent",
+        "AudioDelta",
+        "ChatCompletionChunk",
+        "ChoiceDelta",
+        "ChunkChoice",
+        "CompletionChunk",
+        "CompletionChunkChoice",
+        "CustomToolDelta",
+        "FunctionCallDelta",
+        "ToolCallDelta",
+    ),
+    "_chunks": ("ChunkReader",),
+    "_converter": ("from_dict", "to_dict", "to_json"),
+    "_errors": (
+        "EmptyStream",
+        "FramingError",
+        "IncompleteStream",
+        "InputRefused",
+        "InvalidChunk",
+        "LimitExceeded",
+        "StreamkitError",
+        "UnknownForm",
+        "UpstreamError",
+    ),
+    "_finalize": ("finalize",),
+    "_issues": ("ISSUES", "Issue"),
+    "_limits": ("NO_LIMITS", "Limits"),
+    "_outcome": ("Outcome",),
+    "_rebuild": ("rebuild", "rebuild_all"),
+    "_rules": ("RULES", "Rule"),
+    "_sse": ("SSEParser", "ServerSentEvent"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{_ROOM_OF.get(name, '_models')}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

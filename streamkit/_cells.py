@@ -1,0 +1,297 @@
+"""
+Cells of the delta's fields that need more than their last value: content in
+parts, annotations, lists by index, reasoning details, audio.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from typing import Any, TypeGuard
+
+from ._state import Context, State, Text, is_empty, plain_value, plain_values
+
+
+__all__ = [
+    "Audio",
+    "ByIndex",
+    "Content",
+    "Distinct",
+    "ReasoningDetails",
+    "is_index",
+    "merge_object",
+    "set_last",
+]
+
+# Neighbours of these types merge, as in the body that is not streamed.
+MERGING_PARTS = frozenset({"text", "thinking"})
+DETAIL_TEXTS = frozenset({"text", "summary", "data"})
+
+
+def is_index(value: Any, limit: int | None) -> TypeGuard[int]:
+    """Tell whether *value* can be an index: a real integer from 0 to *limit*."""
+    return type(value) is int and value >= 0 and (limit is None or value <= limit)
+
+
+def set_last(state: State, fields: dict[str, Any], context: Context) -> None:
+    """Keep the last non-empty value of each of *fields*."""
+    for name, value in fields.items():
+        if value is not None and (not is_empty(value) or is_empty(state.get(name))):
+            state[name] = context.keep(value)
+
+
+def merge_object(state: State, name: str, value: dict[str, Any], context: Context) -> None:
+    """Merge an object key by key, objects in it likewise; other values are set."""
+    kept = state.get(name)
+    if type(kept) is not dict:
+        if kept is not None and not value:
+            return
+        kept = state[name] = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            merge_object(kept, key, item, context)
+        else:
+            set_last(kept, {key: item}, context)
+
+
+def add_text(state: State, name: str, piece: str, context: Context) -> None:
+    """Append *piece* to the text kept as *name*."""
+    text = state.get(name)
+    if type(text) is not Text:
+        text = state[name] = Text()
+    text.add(piece, context)
+
+
+class Part:
+    """One part of a content list; its text, or its thinking, may come in pieces."""
+
+    __slots__ = ("_fields", "type")
+
+    def __init__(self, kind: Any) -> None:
+        self.type = kind
+        self._fields: State = {}
+
+    def add(self, part: dict[str, Any], context: Context) -> None:
+        """Merge *part*, another piece of the same part."""
+        for name, value in part.items():
+            if name in MERGING_PARTS and isinstance(value, str):
+                add_text(self._fields, name, value, context)
+            elif name in MERGING_PARTS and isinstance(value, list):
+                nested = self._fields.get(name)
+                if type(nested) is not Content:
+                    nested = self._fields[name] = Content()
+                nested.add(value, context)
+            else:
+                set_last(self._fields, {name: value}, context)
+
+    def value(self, context: Context) -> dict[str, Any]:
+        """Return the part so far."""
+        return plain_values(self._fields, context)
+
+
+class Content:
+    """
+    The message's content: a string in pieces, or a list of parts.
+
+    Once a list came it stays a list: earlier text becomes its first part, later
+    text goes on in a text part at its end.
+    """
+
+    __slots__ = ("_parts", "_text")
+
+    def __init__(self) -> None:
+        self._text = Text()
+        self._parts: list[Any] | None = None
+
+    def add(self, value: str | list[Any], context: Context) -> None:
+        """Append a string, or parts."""
+        if isinstance(value, list):
+            self._add_parts(value, context)
+        elif self._parts is None:
+            self._text.add(value, context)
+        elif value:
+            self._add_part({"type": "text", "text": value}, context)
+
+    def _add_parts(self, parts: list[Any], context: Context) -> None:
+        if self._parts is None:
+            self._parts = []
+            text = self._text.so_far()
+            if text:
+                self._add_part({"type": "text", "text": text}, context)
+        for part in parts:
+            self._add_part(part, context)
+
+    def _add_part(self, part: Any, context: Context) -> None:
+        assert self._parts is not None
+        if not isinstance(part, dict):
+            self._parts.append(context.keep(part))
+            return
+        last = self._parts[-1] if self._parts else None
+        kind = part.get("type")
+        merges = isinstance(kind, str) and kind in MERGING_PARTS
+        if not (merges and isinstance(last, Part) and last.type == kind):
+            last = Part(kind)
+            self._parts.append(last)
+        last.add(part, context)
+
+    def value(self, context: Context) -> str | list[Any]:
+        """Return the string or the list so far."""
+        if self._parts is None:
+            return self._text.value(context)
+        return [plain_value(part, context) for part in self._parts]
+
+
+class Distinct:
+    """A list without exact repeats, such as annotations that are sent again."""
+
+    __slots__ = ("_seen", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self._seen: set[str] = set()
+
+    def add(self, entries: list[Any], context: Context) -> None:
+        """Append those of *entries* that are new."""
+        for entry in entries:
+            key = json.dumps(entry, sort_keys=True, default=repr)
+            if key not in self._seen:
+                self._seen.add(key)
+                self.entries.append(context.keep(entry))
+
+    def value(self, context: Context) -> list[Any]:
+        """Return the entries so far."""
+        return [plain_value(entry, context) for entry in self.entries]
+
+
+class ByIndex:
+    """A list whose entries may carry an index: those merge by it, others are appended."""
+
+    __slots__ = ("_by_index", "_entries")
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []
+        self._by_index: dict[int, State] = {}
+
+    def add(self, entries: list[Any], context: Context) -> None:
+        """Merge or append *entries*."""
+        for entry in entries:
+            index = entry.get("index") if isinstance(entry, dict) else None
+            if is_index(index, context.limits.index):
+                set_last(self._entry_at(index), entry, context)
+            else:
+                self._entries.append(context.keep(entry))
+
+    def _entry_at(self, index: int) -> State:
+        kept = self._by_index.get(index)
+        if kept is None:
+            kept = self._by_index[index] = {}
+            self._entries.append(kept)
+        return kept
+
+    def value(self, context: Context) -> list[Any]:
+        """Return the entries so far, in order of arrival."""
+        return [plain_value(entry, context) for entry in self._entries]
+
+
+class ReasoningDetails:
+    """
+    Reasoning in parts, told apart by index and type.
+
+    Text, summary and data come in pieces.  Another id under the same pair, or no
+    index at all, is another entry.
+    """
+
+    __slots__ = ("_by_key", "_entries")
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []
+        self._by_key: dict[tuple[Any, Any], State] = {}
+
+    def add(self, entries: list[Any], context: Context) -> None:
+        """Merge *entries*."""
+        for entry in entries:
+            if isinstance(entry, dict):
+                self._merge(self._entry_for(entry, context), entry, context)
+            else:
+                self._entries.append(context.keep(entry))
+
+    def _entry_for(self, entry: dict[str, Any], context: Context) -> State:
+        index, kind = entry.get("index"), entry.get("type")
+        key = (index, kind if isinstance(kind, str) else None)
+        kept = self._by_key.get(key) if is_index(index, context.limits.index) else None
+        if kept is not None and _differ(kept.get("id"), entry.get("id")):
+            kept = None
+        if kept is None:
+            kept = {}
+            self._entries.append(kept)
+            if is_index(index, context.limits.index):
+                self._by_key[key] = kept
+        return kept
+
+    def _merge(self, kept: State, entry: dict[str, Any], context: Context) -> None:
+        for name, value in entry.items():
+            if name in DETAIL_TEXTS and isinstance(value, str):
+                add_text(kept, name, value, context)
+            else:
+                set_last(kept, {name: value}, context)
+
+    def value(self, context: Context) -> list[Any]:
+        """Return the entries so far, in order of arrival."""
+        return [plain_value(entry, context) for entry in self._entries]
+
+
+def _differ(old: Any, new: Any) -> bool:
+    return not is_empty(old) and not is_empty(new) and old != new
+
+
+class Audio:
+    """
+    Spoken output in pieces.
+
+    Data is base64 text.  Pieces cut from one encoding are concatenated; where a
+    piece before the last ends in padding each was encoded on its own, so they
+    are decoded, and the bytes encoded once.
+    """
+
+    __slots__ = ("_data", "_fields", "_padded")
+
+    def __init__(self) -> None:
+        self._fields: State = {}
+        self._data: list[str] = []
+        self._padded = False
+
+    def add(self, audio: dict[str, Any], context: Context) -> None:
+        """Merge *audio*, the next piece."""
+        for name, value in audio.items():
+            if name == "data" and isinstance(value, str):
+                self._add_data(value, context)
+            elif name == "transcript" and isinstance(value, str):
+                add_text(self._fields, name, value, context)
+            elif name != "id" or is_empty(self._fields.get("id")):
+                set_last(self._fields, {name: value}, context)
+
+    def _add_data(self, data: str, context: Context) -> None:
+        self._fields.setdefault("data", None)
+        self._padded = self._padded or bool(data and self._data and self._data[-1].endswith("="))
+        if data:
+            self._data.append(data)
+            context.grow(len(data))
+
+    def _joined(self) -> str:
+        if not self._padded:
+            self._data = ["".join(self._data)] if self._data else []
+            return self._data[0] if self._data else ""
+        try:
+            pieces = [base64.b64decode(piece, validate=True) for piece in self._data]
+        except (binascii.Error, ValueError):
+            return "".join(self._data)
+        return base64.b64encode(b"".join(pieces)).decode("ascii")
+
+    def value(self, context: Context) -> dict[str, Any]:
+        """Return the audio object so far."""
+        value = plain_values(self._fields, context)
+        if "data" in value:
+            value["data"] = context.mend(self._joined())
+        return value

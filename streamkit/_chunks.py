@@ -1,0 +1,168 @@
+"""Bytes in, chunk objects out: `ChunkReader`, the policy over the lenient `Framer`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError, UpstreamError, quote
+from ._framing import DONE, Frame, Framer
+from ._issues import Issue, IssueLog
+from ._json import Backend, Decoder
+from ._limits import Limits
+from ._lines import Data, as_bytes
+
+
+__all__ = ["ChunkReader", "StrictLog", "is_ping"]
+
+PINGS = frozenset({"ping", "keepalive"})
+
+
+def is_ping(payload: dict[str, Any]) -> bool:
+    """Tell whether *payload* is a sign of life and no chunk: `{"type": "ping"}`."""
+    return payload.get("type") in PINGS and "choices" not in payload
+
+
+class StrictLog(IssueLog):
+    """A log that raises what it would have recorded."""
+
+    def add(
+        self, code: str, message: str, event: int | None = None, offset: int | None = None
+    ) -> Issue:
+        """
+        Raise the issue.
+
+        Raises:
+            FramingError: Always, with the issue.
+        """
+        issue = super().add(code, message, event, offset)
+        raise FramingError(str(issue), issue=issue)
+
+
+class ChunkReader:
+    r"""
+    Read chunk objects from the bytes of a stream, incrementally.
+
+    Lenient by default: framing that real servers and recordings get wrong is
+    mended, and each repair is recorded in `issues`.  An error payload, however
+    it was framed, comes out as a chunk with the key `error`.
+
+    Args:
+        strict: Raise `FramingError` at the first repair.
+        limits: Bounds on lines, events and JSON.
+        json: The library to decode with; the result is the same with each.
+            `"auto"` takes msgspec or orjson if one is installed.
+
+    Attributes:
+        done: Whether `[DONE]` was seen.
+        error: The first error payload, as an `UpstreamError`, or None.
+
+    >>> reader = ChunkReader()
+    >>> reader.feed(b'data: {"choices": []}\n\ndata: [DONE]')
+    [{'choices': []}]
+    >>> reader.finish(), reader.done, reader.issues
+    ([], True, ())
+    """
+
+    def __init__(
+        self, *, strict: bool = False, limits: Limits = Limits(), json: Backend = "auto"
+    ) -> None:
+        self._strict = strict
+        self._limits = limits
+        self._json: Backend = json
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as if newly made."""
+        self._log = (StrictLog if self._strict else IssueLog)(self._limits.issues)
+        self._framer = Framer(self._log, self._limits, Decoder(self._json, self._limits))
+        self._refusal: StreamkitError | None = None
+        self.done = False
+        self.error: UpstreamError | None = None
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What was mended or left out so far, in order."""
+        return tuple(self._log.issues)
+
+    @property
+    def cut(self) -> bool:
+        """Whether, after `finish`, the input turned out to end inside a value."""
+        return self._framer.cut
+
+    def feed(self, data: Data) -> list[dict[str, Any]]:
+        """
+        Take *data* and return the chunk objects that it completes.
+
+        Raises:
+            TypeError: If *data* is not bytes.
+            LimitExceeded: If a bound is crossed; `partial` holds the whole chunks
+                of this call.
+            FramingError: At a repair, if *strict*; `partial` likewise.
+            InputRefused: After `finish` or an error.
+        """
+        data = as_bytes(data)
+        self._refuse_if_over()
+        try:
+            frames = self._framer.feed(data)
+            return self._chunks(frames)
+        except (LimitExceeded, FramingError) as error:
+            self._salvage(error)
+            raise
+
+    def finish(self) -> list[dict[str, Any]]:
+        """
+        Return the chunks that the end of the input completes.
+
+        Raises:
+            LimitExceeded: As `feed`.
+            FramingError: As `feed`.
+            InputRefused: If called twice, or after an error.
+        """
+        self._refuse_if_over()
+        try:
+            chunks = self._chunks(self._framer.finish())
+        except (LimitExceeded, FramingError) as error:
+            self._salvage(error)
+            raise
+        self._refusal = InputRefused("the stream has finished")
+        return chunks
+
+    def _refuse_if_over(self) -> None:
+        if self._refusal is not None:
+            raise InputRefused(f"no more input: {self._refusal}; call reset()")
+
+    def _salvage(self, error: LimitExceeded | FramingError) -> None:
+        """Keep the whole chunks before *error*, and refuse what comes after it."""
+        self._refusal = error
+        chunks: list[dict[str, Any]] = list(error.partial or ())
+        try:
+            if isinstance(error, LimitExceeded) and error.limit == "line":
+                chunks = []
+                self._framer.salvage(error.partial or [])
+            chunks += self._chunks(self._framer.drain())
+        except (LimitExceeded, FramingError) as further:
+            chunks += further.partial or []
+        error.partial = chunks
+
+    def _chunks(self, frames: list[Frame]) -> list[dict[str, Any]]:
+        chunks: list[dict[str, Any]] = []
+        try:
+            chunks.extend(frame.value for frame in frames if self._is_chunk(frame))
+        except FramingError as error:
+            error.partial = chunks
+            raise
+        return chunks
+
+    def _is_chunk(self, frame: Frame) -> bool:
+        value, event, offset, _ = frame
+        if value is DONE:
+            self.done = True
+        elif self.done:
+            self._log.add("data_after_done", f"after [DONE]: {quote(value)}", event, offset)
+        elif type(value) is not dict:
+            self._log.add("not_a_chunk", f"the payload is {quote(value)}", event, offset)
+        elif not is_ping(value):
+            if self.error is None and value.get("error") is not None:
+                self.error = UpstreamError.of(value["error"], value)
+            return True
+        return False

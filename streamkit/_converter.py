@@ -1,0 +1,357 @@
+"""
+Dict ↔ model, by cattrs; this is the one room that imports it.
+
+Two converters over the same classes: the *strict* one checks every type and
+names the path of what is wrong; the *lenient* one builds the response of a
+stream, where a value of the wrong type is kept as it came.
+
+Fields that a class does not know go to its `extra`, and come back from there.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+import attrs
+import cattrs
+
+from cattrs.gen import make_dict_structure_fn
+from cattrs.v import transform_error
+
+from ._chunk_models import ABSENT, ChatCompletionChunk, CompletionChunk
+from ._errors import InvalidChunk
+from ._json import encode
+from ._models import ChatCompletion, Completion, TokenLogprob
+from ._views import ListView
+
+
+__all__ = ["copy_json", "from_dict", "structure", "to_dict", "to_json"]
+
+T = TypeVar("T")
+Hook = Callable[[Any, Any], Any]
+
+SPELLED: Mapping[type, str] = {list: "an array", dict: "an object"}
+ATOMS = (str, int, float, bool, type(None))
+NONE_TYPE = type(None)
+
+
+def copy_json(value: Any) -> Any:
+    """Return a deep copy of JSON data; atoms are shared, containers are not."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copy_json(item) for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [copy_json(item) for item in value]
+    return value
+
+
+# -- Structuring -----------------------------------------------------------------
+
+
+def _field_names(cls: type) -> frozenset[str]:
+    return frozenset(field.name for field in attrs.fields(cls)) - {"extra"}
+
+
+def _mismatch(value: Any, wanted: str) -> TypeError:
+    return TypeError(f"expected {wanted}, got {type(value).__name__}")
+
+
+class Structurer:
+    """
+    The hooks of one converter.
+
+    Args:
+        lenient: Keep a value of the wrong type instead of raising.
+    """
+
+    def __init__(self, *, lenient: bool) -> None:
+        self.lenient = lenient
+        self.converter = cattrs.Converter(detailed_validation=not lenient)
+        register = self.converter.register_structure_hook_factory
+        register(_is_sequence, self._sequence)
+        register(_is_mapping, self._mapping)
+        register(_is_union, self._union)
+        register(attrs.has, self._model)
+        for atom in (str, int, float):
+            self.converter.register_structure_hook(atom, self._atom(atom))
+
+    def _refuse(self, value: Any, wanted: str) -> Any:
+        if self.lenient:
+            return value
+        raise _mismatch(value, wanted)
+
+    def _atom(self, atom: type) -> Hook:
+        accepted = (int, float) if atom is float else (atom,)
+
+        def structure(value: Any, _: Any) -> Any:
+            return value if type(value) in accepted else self._refuse(value, atom.__name__)
+
+        return structure
+
+    def _mapping(self, _: Any) -> Hook:
+        def structure(value: Any, _: Any) -> Any:
+            return copy_json(value) if type(value) is dict else self._refuse(value, "an object")
+
+        return structure
+
+    def _sequence(self, annotation: Any) -> Hook:
+        (entry,) = typing.get_args(annotation)
+        make = self.converter.get_structure_hook(entry)
+        if self.lenient and entry is TokenLogprob:
+            return functools.partial(_view, functools.partial(_make_entry, make))
+        whole = self.converter.get_structure_hook(list[entry])  # type: ignore[valid-type]
+
+        def structure(value: Any, _: Any) -> Any:
+            if type(value) in (list, tuple, ListView):
+                return tuple(whole(value, list))
+            return self._refuse(value, "an array")
+
+        return structure
+
+    def _union(self, annotation: Any) -> Hook:
+        """Choose the arm by the JSON type of the value, as the wire does."""
+        arms = [arm for arm in typing.get_args(annotation) if arm is not NONE_TYPE]
+        arms = [arm for arm in arms if typing.get_origin(arm) is not typing.Literal]
+        hooks = {_json_type(arm): self.converter.get_structure_hook(arm) for arm in arms}
+        hooks[NONE_TYPE] = _same
+        if float in hooks:
+            hooks[int] = hooks[float]
+        objects = [arm for arm in arms if attrs.has(arm)]
+        if len(objects) > 1:
+            hooks[dict] = self._nearest(objects)
+        wanted = " or ".join(_spell(arm) for arm in arms)
+
+        def structure(value: Any, _: Any) -> Any:
+            if value is ABSENT:
+                return value
+            hook = hooks.get(type(value))
+            return self._refuse(value, wanted) if hook is None else hook(value, None)
+
+        return structure
+
+    def _nearest(self, classes: list[Any]) -> Hook:
+        """Choose the class that knows most of the keys."""
+        hooks = {cls: self.converter.get_structure_hook(cls) for cls in classes}
+        names = {cls: _field_names(cls) for cls in classes}
+
+        def structure(value: Any, _: Any) -> Any:
+            cls = max(classes, key=lambda cls: len(names[cls] & value.keys()))
+            return hooks[cls](value, cls)
+
+        return structure
+
+    def _model(self, cls: Any) -> Hook:
+        names = _field_names(cls)
+        make = make_dict_structure_fn(
+            cls, self.converter, _cattrs_detailed_validation=not self.lenient
+        )
+
+        def structure(value: Any, _: Any) -> Any:
+            if type(value) is not dict:
+                return self._refuse(value, "an object")
+            if value.keys() <= names:
+                return make(value, cls)
+            known = {key: item for key, item in value.items() if key in names}
+            known["extra"] = {key: item for key, item in value.items() if key not in names}
+            return make(known, cls)
+
+        return structure
+
+
+def _same(value: Any, _: Any) -> Any:
+    return value
+
+
+def _view(make: Callable[[Any], TokenLogprob], value: Any, _: Any) -> Any:
+    if type(value) is ListView:
+        return value.made_by(make)
+    return ListView(value, len(value), make) if type(value) is list else value
+
+
+def _make_entry(make: Hook, entry: Any) -> Any:
+    """Make a log probability entry, or keep what is none."""
+    if type(entry) is dict and "token" in entry and "logprob" in entry:
+        return make(entry, TokenLogprob)
+    return entry
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+def _is_sequence(annotation: Any) -> bool:
+    return typing.get_origin(annotation) is Sequence
+
+
+def _is_mapping(annotation: Any) -> bool:
+    return typing.get_origin(annotation) is Mapping
+
+
+def _json_type(arm: Any) -> type:
+    if _is_sequence(arm):
+        return list
+    if _is_mapping(arm) or attrs.has(arm):
+        return dict
+    return typing.cast("type", arm)
+
+
+def _spell(arm: Any) -> str:
+    kind = _json_type(arm)
+    return SPELLED.get(kind) or kind.__name__
+
+
+# -- Unstructuring ---------------------------------------------------------------
+
+
+def _unstructure_model(cls: Any) -> Callable[[Any], dict[str, Any]]:
+    names = [field.name for field in attrs.fields(cls) if field.name != "extra"]
+    omitted = {field.name for field in attrs.fields(cls) if field.metadata.get("omit_none")}
+
+    def unstructure(model: Any) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        for name in names:
+            value = getattr(model, name)
+            if value is not ABSENT and not (value is None and name in omitted):
+                plain[name] = value if type(value) in ATOMS else _plain(value)
+        for name, value in model.extra.items():
+            plain.setdefault(name, copy_json(value))
+        return plain
+
+    return unstructure
+
+
+def _unstructure_list(entries: Sequence[Any]) -> list[Any]:
+    if isinstance(entries, ListView):
+        return [
+            copy_json(entry) if type(entry) is dict else _plain(entry) for entry in entries.raw()
+        ]
+    return [entry if type(entry) in ATOMS else _plain(entry) for entry in entries]
+
+
+def _plain(value: Any) -> Any:
+    return _converters()[0].unstructure(value)
+
+
+@functools.cache
+def _converters() -> tuple[cattrs.Converter, cattrs.Converter]:
+    """Return the strict and the lenient converter, made when first used."""
+    strict, lenient = (Structurer(lenient=lenient).converter for lenient in (False, True))
+    strict.register_unstructure_hook_factory(attrs.has, _unstructure_model)
+    for sequence in (list, tuple, ListView):
+        strict.register_unstructure_hook(sequence, _unstructure_list)
+    strict.register_unstructure_hook(dict, copy_json)
+    return strict, lenient
+
+
+# -- The functions ---------------------------------------------------------------
+
+
+def structure(plain: dict[str, Any], cls: type[T]) -> T:
+    """Build the model *cls* of *plain*, keeping values of the wrong type as they are."""
+    return _converters()[1].structure(plain, cls)
+
+
+def _class_for(data: Mapping[str, Any]) -> type[Any]:
+    kind = data.get("object")
+    if kind == "chat.completion":
+        return ChatCompletion
+    if kind == "text_completion":
+        return Completion
+    choices = data.get("choices")
+    first = choices[0] if isinstance(choices, (list, tuple)) and choices else None
+    if isinstance(first, Mapping) and "text" in first:
+        return CompletionChunk
+    if isinstance(first, Mapping) and "message" in first and "delta" not in first:
+        return ChatCompletion
+    return ChatCompletionChunk
+
+
+@overload
+def from_dict(data: Mapping[str, Any], cls: type[T]) -> T: ...
+
+
+@overload
+def from_dict(data: Mapping[str, Any], cls: None = None) -> Any: ...
+
+
+def from_dict(data: Mapping[str, Any], cls: type[Any] | None = None) -> Any:
+    """
+    Return the model of *data*, the wire's own form of a response or a chunk.
+
+    Args:
+        data: JSON data; it is copied, not kept.
+        cls: The model to make.  None: by `object`.  Legacy completions and their
+            chunks share one `object`; None takes `Completion`, so ask for
+            `CompletionChunk` where you mean it.
+
+    Raises:
+        InvalidChunk: If a value has the wrong type; `path` says where and
+            `errors` has a line for each.
+        TypeError: If *data* is no mapping or *cls* no model.
+
+    >>> from_dict({"object": "chat.completion", "id": "a", "choices": []}).id
+    'a'
+    >>> from_dict({"choices": [{"index": 0, "delta": {"content": 5}}]})
+    Traceback (most recent call last):
+    ...
+    streamkit.InvalidChunk: expected str or an array, got int @ $.choices[0].delta.content
+    """
+    if not isinstance(data, Mapping):
+        raise TypeError(f"data must be a mapping, not {type(data).__name__}")
+    cls = _class_for(data) if cls is None else cls
+    if not attrs.has(cls):
+        raise TypeError(f"cls must be one of streamkit's models, not {cls!r}")
+    try:
+        return _converters()[0].structure(dict(data), cls)
+    except cattrs.BaseValidationError as error:
+        errors = tuple(transform_error(error, format_exception=_describe))
+    except RecursionError:
+        errors = ("nested too deep @ $",)
+    path = errors[0].rpartition(" @ ")[2]
+    raise InvalidChunk("; ".join(errors[:3]), path=path, errors=errors)
+
+
+def _describe(error: BaseException, _: type | None) -> str:
+    if isinstance(error, KeyError):
+        return f"required field {error} is missing"
+    return str(error)
+
+
+def to_dict(obj: Any) -> dict[str, Any]:
+    """
+    Return the wire's own form of *obj*, a response or a chunk or a part of one.
+
+    Nothing in the result is shared with *obj*.
+
+    Raises:
+        TypeError: If *obj* is none of streamkit's models.
+
+    >>> to_dict(ChatCompletionChunk(id="a", choices=[]))
+    {'id': 'a', 'choices': []}
+    """
+    if not attrs.has(type(obj)) or not hasattr(obj, "extra"):
+        raise TypeError(f"obj must be one of streamkit's models, not {type(obj).__name__}")
+    plain: dict[str, Any] = _plain(obj)
+    return plain
+
+
+def to_json(obj: Any, *, indent: int | None = None) -> str:
+    """
+    Return *obj* as strict JSON: NaN is null, and the text always encodes as UTF-8.
+
+    Args:
+        obj: A response or a chunk or a part of one.
+        indent: Spaces per level; None puts all on one line.
+
+    Raises:
+        TypeError: If *obj* is none of streamkit's models.
+
+    >>> to_json(ChatCompletionChunk(id="a"))
+    '{"id":"a"}'
+    """
+    return encode(to_dict(obj), indent=indent)

@@ -1,0 +1,157 @@
+"""
+What was repaired, refused or merely noticed: `Issue`, and the catalogue of codes.
+
+An issue is a report, not an error.  Each code says in the catalogue whether
+strict mode turns it into an error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import attrs
+
+
+__all__ = ["ISSUES", "Issue", "IssueLog"]
+
+
+@attrs.frozen
+class Issue:
+    """
+    One thing that was repaired, refused or noticed in a stream.
+
+    Attributes:
+        code: Its name for programs, a key of `ISSUES`.
+        message: One sentence for a person; text of the stream in it is escaped.
+        event: Number of the event or chunk it was noticed in, counted from 0.
+        offset: Where in the input, in bytes from its start; None if the input
+            was not bytes.
+
+    >>> str(Issue("id_changed", "the id changed from 'a' to 'b'", 3))
+    "id_changed: the id changed from 'a' to 'b' (event 3)"
+    """
+
+    code: str
+    message: str
+    event: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        at = [f"event {self.event}"] if self.event is not None else []
+        at += [f"byte {self.offset}"] if self.offset is not None else []
+        return f"{self.code}: {self.message}" + (f" ({', '.join(at)})" if at else "")
+
+
+@attrs.define
+class IssueLog:
+    """
+    The issues of one stream: the first *keep* of them, and a count by code.
+
+    A code in *once* floods otherwise (a provider that changes the id changes it
+    on every chunk): it is kept the first time and counted after that.
+    """
+
+    keep: int | None = 100
+    issues: list[Issue] = attrs.field(factory=list)
+    counts: Counter[str] = attrs.field(factory=Counter)
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        event: int | None = None,
+        offset: int | None = None,
+    ) -> Issue:
+        """Record an issue and return it."""
+        self.counts[code] += 1
+        issue = Issue(code, message, event, offset)
+        repeated = code in ONCE and self.counts[code] > 1
+        if not repeated and (self.keep is None or len(self.issues) < self.keep):
+            self.issues.append(issue)
+        return issue
+
+    def take(self, before: int | None) -> IssueLog:
+        """Return a log of the issues of events before number *before*, and forget those."""
+        taken = IssueLog(self.keep)
+        kept: list[Issue] = []
+        for issue in self.issues:
+            belongs = before is None or issue.event is None or issue.event < before
+            (taken.issues if belongs else kept).append(issue)
+        self.issues = kept
+        taken.counts, self.counts = self.counts, Counter(issue.code for issue in kept)
+        taken.counts -= self.counts
+        return taken
+
+
+# Kept once a stream, counted always.
+ONCE = frozenset(
+    {
+        "bare_json",
+        "comment_in_data",
+        "created_changed",
+        "double_prefix",
+        "field_whitespace",
+        "id_changed",
+        "late_bom",
+        "missing_blank_line",
+        "model_changed",
+        "role_changed",
+        "unframed_text",
+        "unprefixed_line",
+    }
+)
+
+ISSUES: Mapping[str, str] = MappingProxyType(
+    {
+        # Framing: strict mode raises FramingError for each of these.
+        "bad_json": "A payload is not JSON; it was left out.",
+        "bad_number": "NaN, Infinity or a number beyond its range; it became null.",
+        "bare_json": "JSON without any framing; its values were taken as payloads.",
+        "comment_in_data": "A comment inside data; it was skipped.",
+        "compressed_body": "The bytes are compressed; decompress them first.",
+        "concatenated_json": "Several JSON values in one event; each is a payload.",
+        "control_character": "A raw control character inside a JSON string; it was kept.",
+        "cut_value": "A JSON value was cut off; it was left out.",
+        "data_after_done": "A payload after [DONE]; it was left out.",
+        "double_prefix": "`data:` twice in front of a payload; one was dropped.",
+        "error_field": "`error:` used as a field name; taken as an error payload.",
+        "field_whitespace": "A blank before a field name or its colon; it was dropped.",
+        "glued_events": "An event glued to the end of another; they were parted.",
+        "html_body": "The input is an HTML page, not a stream.",
+        "invalid_utf8": "Invalid UTF-8; each bad sequence became U+FFFD.",
+        "late_bom": "A byte order mark after the start of the stream; it was dropped.",
+        "missing_blank_line": "One newline instead of two between events; they were parted.",
+        "no_events": "The input has no events; it is plain text or of another form.",
+        "non_json_error": "An error event whose data is not JSON; kept as its message.",
+        "not_a_chunk": "A payload that is no chunk of a known kind; it was skipped.",
+        "too_deep": "JSON nested deeper than the limit; the payload was left out.",
+        "trailing_garbage": "Bytes after a whole JSON value; the value was kept.",
+        "unframed_text": "Text that is neither a field nor JSON; it was skipped.",
+        "unprefixed_line": "A payload's further lines lack `data:`; they were joined.",
+        "unterminated_event": "The input ended inside an event; it was whole and kept.",
+        # Merging: strict mode raises InvalidChunk for the first four.
+        "bad_type": "A value has a type its field cannot have; it was left out.",
+        "bad_choice": "A choice is not an object; it was left out.",
+        "index_range": "An index is no integer from 0 to the limit; its entry was left out.",
+        "bad_chunk": "A chunk is not an object; it was left out.",
+        "arguments_encoded": "Tool arguments came as an object; they were encoded once.",
+        "arguments_repeated": "A closing chunk repeated the whole arguments; it added nothing.",
+        "id_changed": "The id changed inside one stream; the first was kept.",
+        "index_reused": "A new tool call came under a used index; it was kept apart.",
+        "logprobs_uneven": "Parallel logprob lists differ in length; short ones were padded.",
+        "lone_surrogate": "Half a surrogate pair; it became U+FFFD.",
+        "model_changed": "The model changed inside one stream; the last was kept.",
+        "role_changed": "The role changed; the first was kept.",
+        "text_offset_order": "text_offset goes backwards; it was kept as sent.",
+        "tool_call_id_changed": "A tool call's id changed without a name; the first was kept.",
+        # The stream as a whole: information.
+        "already_final": "A whole response, not a stream; it was passed through.",
+        "done_missing": "The recording has no [DONE].",
+        "empty_stream": "There is no usable chunk.",
+        "finish_missing": "A choice has no finish reason.",
+        "several_streams": "The recording holds further streams; use rebuild_all.",
+    }
+)
+"""Every code an `Issue` can have, and what it means."""

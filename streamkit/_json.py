@@ -1,0 +1,313 @@
+"""
+The one strict JSON decoder, over json, orjson or msgspec, and the encoder.
+
+The libraries differ on NaN, Infinity, 1e400, lone surrogates, 2**64, depth,
+BOM and control characters.  So the library only gets the first word: a payload
+it accepts and whose reading all libraries share is done; every other payload is
+decoded by the standard library, under the rules below.  The result is the same
+with each, and a test runs every case with each.
+
+- NaN, Infinity and numbers that overflow become null (RFC 8259, section 6: they
+  are no JSON); a note says so.
+- Integers are exact, up to 4,300 digits; longer ones become null.
+- A control character inside a string is kept, with a note: recorded streams
+  have strings that a hop broke over lines.
+- Half a surrogate pair is kept: its other half may come in the next chunk.
+- Of duplicate keys the last wins.
+- Nesting deeper than the limit is refused; the interpreter's own recursion
+  limit is never met.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import attrs
+
+from ._limits import Limits
+
+
+__all__ = [
+    "Backend",
+    "BadJSON",
+    "Decoder",
+    "encode",
+    "is_whole_object",
+    "mend_surrogates",
+    "skip_space",
+]
+
+Backend = Literal["auto", "json", "orjson", "msgspec"]
+
+# CPython's own default for str -> int, beyond which the time is quadratic.
+MAX_DIGITS = 4300
+# Below this many digits every library reads an integer exactly.
+MANY_DIGITS = re.compile(rb"[0-9]{19}")
+SPACE = " \t\r\n"
+SURROGATE = re.compile("[\ud800-\udfff]")
+UNICODE_ESCAPE = len("\\uXXXX")
+MARKS: dict[type, tuple[Any, Any, Any]] = {bytes: (b"{", b"[", b":"), str: ("{", "[", ":")}
+LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+
+
+@attrs.define
+class BadJSON(Exception):
+    """
+    Not JSON, or JSON that the limits refuse; it never leaves the package.
+
+    Attributes:
+        code: The issue that it stands for: `"bad_json"` or `"too_deep"`.
+        reason: What is wrong, in a few words.
+        cut: The text ends inside the value: more of it could make it whole.
+    """
+
+    code: str
+    reason: str
+    cut: bool = False
+
+
+class Decoder:
+    """
+    Decode payloads, and note what had to be mended in them.
+
+    Attributes:
+        notes: Issue codes of the repairs since they were last taken.
+    """
+
+    __slots__ = ("_digits", "_fast", "_limits", "_loose", "_strict", "notes")
+
+    def __init__(self, backend: Backend = "auto", limits: Limits = Limits()) -> None:
+        self._fast = _load_fast(backend)
+        self._limits = limits
+        hooks: dict[str, Any] = {"parse_float": self._float, "parse_constant": self._constant}
+        self._strict = json.JSONDecoder(**hooks).raw_decode
+        self._loose = json.JSONDecoder(strict=False, **hooks).raw_decode
+        self._digits = json.JSONDecoder(strict=False, parse_int=self._integer, **hooks).raw_decode
+        self.notes: list[str] = []
+
+    def whole(self, raw: bytes) -> Any:
+        """
+        Return the value of *raw*, which must be one JSON value and nothing else.
+
+        Raises:
+            BadJSON: If it is not, or if it is nested too deep.
+            LimitExceeded: If an object has too many keys.
+        """
+        if self._fast is not None:
+            try:
+                value = self._fast(raw)
+            except Exception:  # noqa: BLE001, S110 -- whatever it dislikes is decided below
+                pass
+            else:
+                self._check(value, raw)
+                return value
+        text = self.text(raw)
+        value, end = self.prefix(text, 0)
+        if text[end:].strip(SPACE):
+            raise BadJSON("bad_json", f"extra data at character {end}")
+        return value
+
+    def text(self, raw: bytes) -> str:
+        """Return *raw* decoded as UTF-8, bad sequences replaced and noted."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.notes.append("invalid_utf8")
+            return raw.decode("utf-8", "replace")
+
+    def prefix(self, text: str, start: int) -> tuple[Any, int]:
+        """
+        Return the JSON value at *start* of *text*, and where it ends.
+
+        Raises:
+            BadJSON: If there is no whole value.
+            LimitExceeded: If an object has too many keys.
+        """
+        start = skip_space(text, start)
+        try:
+            value, end = self._decode(text, start)
+        except json.JSONDecodeError as error:
+            raise BadJSON("bad_json", error.msg, cut=_is_cut(error, text)) from None
+        except RecursionError:
+            raise BadJSON("too_deep", "nested too deep") from None
+        self._check(value, text[start:end])
+        return value, end
+
+    def _decode(self, text: str, start: int) -> tuple[Any, int]:
+        noted = len(self.notes)
+        try:
+            return self._strict(text, start)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                raise
+            del self.notes[noted:]
+            found = self._loose(text, start)
+            self.notes.append("control_character")
+            return found
+        except ValueError:  # an integer of more digits than int() takes
+            del self.notes[noted:]
+            return self._digits(text, start)
+
+    def _float(self, digits: str) -> float | None:
+        number = float(digits)
+        if math.isinf(number):
+            self.notes.append("bad_number")
+            return None
+        return number
+
+    def _integer(self, digits: str) -> int | None:
+        if len(digits) > MAX_DIGITS:
+            self.notes.append("bad_number")
+            return None
+        return int(digits)
+
+    def _constant(self, _name: str) -> None:
+        self.notes.append("bad_number")
+
+    def _check(self, value: Any, raw: bytes | str) -> None:
+        """Refuse what is too deep or too wide, if a count of marks says that it could be."""
+        curly, square, colon = MARKS[type(raw)]
+        depth, keys = self._limits.depth, self._limits.keys
+        if depth is not None and raw.count(curly) + raw.count(square) > depth:
+            _refuse_deeper(value, depth)
+        if keys is not None and raw.count(colon) > keys:
+            self._limits.check("keys", max(map(len, _objects(value)), default=0))
+
+
+def _load_fast(backend: Backend) -> Callable[[bytes], Any] | None:
+    """Return the decoding function of *backend*; None stands for the standard library."""
+    if backend == "json":
+        return None
+    if backend == "orjson":
+        return _load_orjson()
+    if backend == "msgspec":
+        return _load_msgspec()
+    if backend != "auto":
+        raise TypeError(f"json must be auto, json, orjson or msgspec, not {backend!r}")
+    for load in (_load_msgspec, _load_orjson):
+        try:
+            return load()
+        except ImportError:
+            continue
+    return None
+
+
+def _load_msgspec() -> Callable[[bytes], Any]:
+    import msgspec.json
+
+    return msgspec.json.Decoder().decode
+
+
+def _load_orjson() -> Callable[[bytes], Any]:
+    import orjson
+
+    def loads(raw: bytes) -> Any:
+        # orjson turns integers beyond 64 bits into floats: not exact.
+        if MANY_DIGITS.search(raw):
+            raise ValueError("an integer may be inexact")
+        return orjson.loads(raw)
+
+    return loads
+
+
+def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Tell whether *text* ends before its value does, rather than breaks the grammar."""
+    if error.msg.startswith("Unterminated string"):
+        return True
+    rest = text[error.pos :].strip(SPACE)
+    if not rest or (error.msg.startswith("Invalid \\uXXXX") and len(rest) < UNICODE_ESCAPE):
+        return True
+    return any(name.startswith(rest) for name in LITERALS) or not rest.strip(".eE+-")
+
+
+def skip_space(text: str, start: int) -> int:
+    """Return the first place in *text*, from *start* on, that is not JSON's white space."""
+    while start < len(text) and text[start] in SPACE:
+        start += 1
+    return start
+
+
+def _children(nodes: Iterable[Any]) -> list[Any]:
+    return [
+        child
+        for node in nodes
+        for child in (node.values() if type(node) is dict else node)
+        if type(child) is dict or type(child) is list
+    ]
+
+
+def _refuse_deeper(value: Any, depth: int) -> None:
+    """Raise if containers nest deeper than *depth*; level by level, without recursion."""
+    level = _children([[value]])
+    for _ in range(depth):
+        if not level:
+            return
+        level = _children(level)
+    if level:
+        raise BadJSON("too_deep", f"nested deeper than {depth} levels")
+
+
+def _objects(value: Any) -> Iterable[dict[str, Any]]:
+    level = _children([[value]])
+    while level:
+        yield from (node for node in level if type(node) is dict)
+        level = _children(level)
+
+
+def encode(value: Any, *, indent: int | None = None) -> str:
+    """
+    Return *value* as strict JSON: no NaN, no half surrogate pairs.
+
+    Text stays as it is (no ASCII escapes), so that the result can always be
+    encoded as UTF-8.
+    """
+    separators = (",", ":") if indent is None else (",", ": ")
+    options: dict[str, Any] = {"ensure_ascii": False, "indent": indent, "separators": separators}
+    try:
+        text = json.dumps(value, allow_nan=False, **options)
+    except ValueError:  # NaN or Infinity: a caller's chunks may hold them
+        text = json.dumps(_without_nan(value), allow_nan=False, **options)
+    return mend_surrogates(text)[0]
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(item) for item in value]
+    return value
+
+
+def mend_surrogates(text: str) -> tuple[str, bool]:
+    r"""
+    Join surrogate pairs in *text* and replace halves by U+FFFD.
+
+    Returns:
+        The text, and whether a half had to be replaced.
+
+    >>> mend_surrogates("\ud83d\ude00") == ("\U0001f600", False)
+    True
+    >>> mend_surrogates("a\ud83d") == ("a\ufffd", True)
+    True
+    """
+    if text.isascii() or not SURROGATE.search(text):
+        return text, False
+    units = text.encode("utf-16-le", "surrogatepass")
+    joined = units.decode("utf-16-le", "surrogatepass")
+    mended = SURROGATE.sub("\ufffd", joined)
+    return mended, mended != joined
+
+
+def is_whole_object(text: str) -> bool:
+    """Tell whether *text* is one JSON object and nothing else."""
+    try:
+        return type(json.loads(text)) is dict
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,77 @@
+"""What became of a stream: `Outcome`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ._errors import EmptyStream, IncompleteStream, StreamkitError
+from ._issues import Issue
+
+
+if TYPE_CHECKING:
+    from ._models import ChatCompletion, Completion
+
+
+__all__ = ["Outcome"]
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """
+    The full response of one stream, and the truth about it.
+
+    Attributes:
+        response: The full response, a `ChatCompletion` or a `Completion`; None if
+            there was no usable chunk.
+        complete: Whether nothing is missing: no error came, no value was cut, and
+            either `[DONE]` was seen or every choice has a finish reason.
+        error: What ended the stream early: an `UpstreamError`, with the server's
+            own error object, or a `LimitExceeded`; else None.
+        issues: What was repaired, left out or noticed, in order; the first 100.
+        issue_counts: How often each issue code came, those not kept included.
+        chunks: How many chunks there were.
+        done: Whether `[DONE]` was seen; None if the source cannot have one.
+        timing: When the chunks came, if the recording has times; else None.
+    """
+
+    response: ChatCompletion | Completion | None
+    complete: bool
+    error: StreamkitError | None = None
+    issues: tuple[Issue, ...] = ()
+    issue_counts: Mapping[str, int] = attrs.field(factory=dict)
+    chunks: int = 0
+    done: bool | None = None
+    timing: Any = None
+
+    def raise_if_incomplete(self) -> None:
+        """
+        Raise what strict mode raises; `partial` of the error is the response.
+
+        Raises:
+            EmptyStream: If there is no response.
+            UpstreamError: If the stream carried an error.
+            LimitExceeded: If a bound ended it.
+            IncompleteStream: If it is not complete for another reason.
+
+        >>> Outcome(response=None, complete=False).raise_if_incomplete()
+        Traceback (most recent call last):
+        ...
+        streamkit.EmptyStream: no usable chunk in the stream
+        """
+        if self.error is not None:
+            self.error.partial = self.response
+            raise self.error
+        if self.response is None:
+            raise EmptyStream("no usable chunk in the stream")
+        if not self.complete:
+            why = "; ".join(issue.message for issue in self.issues if issue.code in REASONS)
+            raise IncompleteStream(
+                f"the stream ended too early: {why or 'no finish reason and no [DONE]'}",
+                partial=self.response,
+            )
+
+
+REASONS = frozenset({"cut_value", "done_missing", "finish_missing"})

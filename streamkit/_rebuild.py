@@ -1,0 +1,248 @@
+"""Any source in, outcomes out: `rebuild` and `rebuild_all`, the main job in one call."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import attrs
+
+from ._accumulator import Accumulator
+from ._choice import Kind
+from ._chunks import StrictLog
+from ._errors import LimitExceeded, StreamkitError, UnknownForm
+from ._framing import Frame, Framer
+from ._issues import Issue, IssueLog
+from ._json import Backend, Decoder
+from ._limits import Limits
+from ._outcome import Outcome
+from ._plain import as_plain
+from ._rules import Rule
+from ._streams import StreamSplitter
+
+
+__all__ = ["FORMS", "Source", "rebuild", "rebuild_all"]
+
+Source: TypeAlias = (
+    bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO | Iterable[Any]
+)
+
+# Forms that the lenient framing reads without being told which it is.
+FORMS = ("auto", "sse", "json", "jsonl")
+BLOCK = 1 << 18
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How to rebuild; see `rebuild_all`."""
+
+    kind: Kind | None
+    strict: bool
+    limits: Limits
+    rules: Mapping[str, Rule] | None
+    cumulative: bool
+    json: Backend
+
+    def accumulator(self) -> Accumulator:
+        return Accumulator(
+            self.kind,
+            strict=self.strict,
+            limits=self.limits,
+            rules=self.rules,
+            cumulative=self.cumulative,
+        )
+
+    def log(self) -> IssueLog:
+        return (StrictLog if self.strict else IssueLog)(self.limits.issues)
+
+
+def rebuild(
+    source: Source,
+    *,
+    form: str = "auto",
+    kind: Kind | None = None,
+    strict: bool = False,
+    limits: Limits = Limits(),
+    rules: Mapping[str, Rule] | None = None,
+    cumulative: bool = False,
+    json: Backend = "auto",
+) -> Outcome:
+    """
+    Return the outcome of the stream in *source*: the full response, and the truth about it.
+
+    Of several streams it is the first, with the issue `several_streams`; use
+    `rebuild_all` for all.  Arguments and errors are those of `rebuild_all`.
+
+    >>> outcome = rebuild('data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
+    >>> outcome.response.choices[0].message.content, outcome.complete
+    ('Hi', False)
+    """
+    first, *others = rebuild_all(
+        source,
+        form=form,
+        kind=kind,
+        strict=strict,
+        limits=limits,
+        rules=rules,
+        cumulative=cumulative,
+        json=json,
+    )
+    if not others:
+        return first
+    issue = Issue("several_streams", f"the recording holds {len(others)} more; use rebuild_all")
+    counts = {**first.issue_counts, issue.code: 1}
+    return attrs.evolve(first, issues=(*first.issues, issue), issue_counts=counts)
+
+
+def rebuild_all(
+    source: Source,
+    *,
+    form: str = "auto",
+    kind: Kind | None = None,
+    strict: bool = False,
+    limits: Limits = Limits(),
+    rules: Mapping[str, Rule] | None = None,
+    cumulative: bool = False,
+    json: Backend = "auto",
+) -> Iterator[Outcome]:
+    """
+    Return the outcomes of all streams in *source*, in order of first appearance.
+
+    A source without any stream has one outcome, with no response and an issue
+    that says what the source looks like.
+
+    Args:
+        source: The recording: bytes, its text as str, a path (`pathlib.Path`), a
+            binary file, or an iterable of bytes or of chunks.
+        form: `"auto"`, or one of `"sse"`, `"json"`, `"jsonl"`.
+        kind: `"chat"` or `"completion"`; None: the chunks tell.
+        strict: Raise at the first repair, and unless each stream is complete.
+        limits: Bounds on input and result; crossing one ends the outcome with
+            `LimitExceeded` as its error.
+        rules: Merge rules for a provider's own fields.
+        cumulative: Each piece of text repeats all before it.
+        json: The library to decode JSON with; the result is the same with each.
+
+    Raises:
+        TypeError: If *source* is none of these.
+        UnknownForm: If *form* is not known.
+        OSError: If a path or a file cannot be read.
+        StreamkitError: In strict mode, what is wrong with the stream.
+    """
+    if form not in FORMS:
+        raise UnknownForm(f"form must be one of {', '.join(FORMS)}, not {form!r}")
+    options = Options(
+        kind=kind, strict=strict, limits=limits, rules=rules, cumulative=cumulative, json=json
+    )
+    options.accumulator()  # wrong arguments are a TypeError here, not at the first outcome
+    blocks = _blocks(source)
+    if blocks is not None:
+        return _from_bytes(blocks, options)
+    return _from_items(cast("Iterable[Any]", source), options)
+
+
+# -- Sources -------------------------------------------------------------------------
+
+
+def _blocks(source: Any) -> Iterator[bytes] | None:
+    """Return the bytes of *source* in blocks, or None if it is some other iterable."""
+    if isinstance(source, str):
+        source = source.encode("utf-8", "surrogatepass")
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _slices(bytes(source))
+    if isinstance(source, os.PathLike):
+        return _file_blocks(Path(source))
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("the file is open as text; open it with mode 'rb'")
+    if hasattr(source, "read"):
+        return _read_blocks(source)
+    if not isinstance(source, Iterable):
+        raise TypeError(
+            f"source must be bytes, str, a path, a binary file or an iterable of bytes "
+            f"or chunks, not {type(source).__name__}"
+        )
+    return None
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + BLOCK] for start in range(0, len(data), BLOCK))
+
+
+def _file_blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from _read_blocks(file)
+
+
+def _read_blocks(file: BinaryIO) -> Iterator[bytes]:
+    # read1 hands on what is there: a live pipe is not waited on for a whole block.
+    read = getattr(file, "read1", file.read)
+    while block := read(BLOCK):
+        yield block
+
+
+def _from_items(source: Iterable[Any], options: Options) -> Iterator[Outcome]:
+    """Tell an iterable of bytes from one of chunks by its first item."""
+    if isinstance(source, Mapping) or callable(getattr(source, "model_dump", None)):
+        source = [source]  # one chunk, or one whole response
+    items = iter(source)
+    first = next(items, None)
+    if isinstance(first, (bytes, bytearray, memoryview, str)):
+        yield from _from_bytes(_encoded(first, items), options)
+    else:
+        yield from _from_chunks(first, items, options)
+
+
+def _encoded(first: Any, items: Iterator[Any]) -> Iterator[bytes]:
+    for item in _chain(first, items):
+        if isinstance(item, str):
+            yield item.encode("utf-8", "surrogatepass")
+        elif isinstance(item, (bytes, bytearray, memoryview)):
+            yield bytes(item)
+        else:
+            raise TypeError(f"an iterable of bytes yielded {type(item).__name__}")
+
+
+def _chain(first: Any, items: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from items
+
+
+# -- The way from source to outcomes -------------------------------------------------
+
+
+def _from_chunks(first: Any, items: Iterator[Any], options: Options) -> Iterator[Outcome]:
+    splitter = StreamSplitter(options.accumulator, options.log(), owned=False, framed=False)
+    for event, item in enumerate(_chain(first, items)):
+        yield from _checked(splitter.take([Frame(as_plain(item), event, None, False)]), options)
+    yield from _checked(splitter.finish(), options)
+
+
+def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
+    log = options.log()
+    framer = Framer(log, options.limits, Decoder(options.json, options.limits))
+    splitter = StreamSplitter(options.accumulator, log, owned=True, framed=True)
+    error: StreamkitError | None = None
+    try:
+        for block in blocks:
+            yield from _checked(splitter.take(framer.feed(block)), options)
+        yield from _checked(splitter.take(framer.finish()), options)
+    except LimitExceeded as exceeded:
+        if options.strict:
+            raise
+        if exceeded.limit == "line":
+            framer.salvage(exceeded.partial or [])
+        yield from splitter.take(framer.drain())
+        error = exceeded
+    yield from _checked(splitter.finish(cut=framer.cut, error=error), options)
+
+
+def _checked(outcomes: list[Outcome], options: Options) -> list[Outcome]:
+    """In strict mode, raise unless each of *outcomes* is complete."""
+    if options.strict:
+        for outcome in outcomes:
+            outcome.raise_if_incomplete()
+    return outcomes

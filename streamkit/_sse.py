@@ -1,0 +1,210 @@
+"""
+Server-Sent Events to the letter of the HTML Living Standard.
+
+The clauses quoted below are of section "Server-sent events", *Interpreting an
+event stream*.  Nothing here knows what the data means: repairs for recorded LLM
+traffic live in `_framing`.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError
+from ._issues import Issue
+from ._limits import Limits
+from ._lines import Data, LineSplitter, as_bytes
+
+
+__all__ = ["SSEParser", "ServerSentEvent"]
+
+# "If the field value consists of only ASCII digits": longer ones than this are
+# no reconnection time but an attack on int().
+RETRY_DIGITS = 18
+DIGITS = frozenset(b"0123456789")
+
+
+@attrs.frozen
+class ServerSentEvent:
+    """
+    One dispatched event.
+
+    Attributes:
+        event: The type; `"message"` if the stream named none.
+        data: The data lines, joined by LF.
+        id: The last event ID at dispatch; it stays from event to event.
+        retry: The reconnection time in milliseconds that this event's block
+            set, else None.
+    """
+
+    event: str = "message"
+    data: str = ""
+    id: str = ""
+    retry: int | None = None
+
+
+class SSEParser:
+    r"""
+    An incremental parser: bytes in, events out.
+
+    After `finish`, or after an error, the parser refuses input until `reset`.
+
+    Args:
+        limits: Bounds on lines and events.
+        strict_utf8: Raise at invalid UTF-8 instead of replacing it by U+FFFD.
+
+    Attributes:
+        last_event_id: The stream's last event ID, to reconnect with.
+        retry: The last reconnection time in milliseconds, or None.
+        comments: How many comment lines came; they are signs of life.
+        last_comment: The text of the latest comment, or None.
+        tail: After `finish`, the incomplete event that was discarded, or None.
+
+    >>> parser = SSEParser()
+    >>> parser.feed(b"data: a\nid: 1\n\nda")
+    [ServerSentEvent(event='message', data='a', id='1', retry=None)]
+    >>> parser.feed(b"ta: b\n")
+    []
+    >>> parser.finish(), parser.tail.data
+    ([], 'b')
+    """
+
+    def __init__(self, *, limits: Limits = Limits(), strict_utf8: bool = False) -> None:
+        self._limits = limits
+        self._errors = "strict" if strict_utf8 else "replace"
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as if newly made."""
+        self._lines = LineSplitter(self._limits)
+        self._refusal: StreamkitError | None = None
+        self._retry: int | None = None
+        self._id = ""
+        self._clear_block()
+        self._dispatched = 0
+        self.last_event_id = ""
+        self.retry: int | None = None
+        self.comments = 0
+        self.last_comment: str | None = None
+        self.tail: ServerSentEvent | None = None
+
+    def feed(self, data: Data) -> list[ServerSentEvent]:
+        """
+        Take *data* and return the events that it completes.
+
+        Raises:
+            TypeError: If *data* is not bytes.
+            LimitExceeded: If a line or an event is longer than the limits allow;
+                `partial` holds the whole events of this call.
+            FramingError: At invalid UTF-8, if *strict_utf8*; `partial` likewise.
+            InputRefused: After `finish` or an error.
+        """
+        data = as_bytes(data)
+        self._refuse_if_over()
+        events: list[ServerSentEvent] = []
+        try:
+            self._take(self._lines.feed(data), events)
+        except (LimitExceeded, FramingError) as error:
+            self._salvage(error, events)
+            raise
+        return events
+
+    def finish(self) -> list[ServerSentEvent]:
+        """
+        Take note that the input has ended; return no event, ever.
+
+        "Once the end of the file is reached, any pending data must be discarded":
+        it is left in `tail`, so that a caller can tell.
+
+        Raises:
+            InputRefused: If called twice, or after an error.
+        """
+        self._refuse_if_over()
+        last_id, retry = self._id, self.retry
+        rest = self._lines.rest()
+        try:
+            if rest:
+                self._field(rest, self._lines.offset)
+        except (LimitExceeded, FramingError) as error:
+            self._refusal = error
+            raise
+        if self._data or self._event:
+            self.tail = self._event_so_far()
+        self._id, self.retry = last_id, retry
+        self._refusal = InputRefused("the stream has finished; call reset() to parse another")
+        return []
+
+    def _refuse_if_over(self) -> None:
+        if self._refusal is not None:
+            raise InputRefused(f"no more input: {self._refusal}; call reset()")
+
+    def _salvage(self, error: StreamkitError, events: list[ServerSentEvent]) -> None:
+        """Keep the whole events before *error*, and refuse what comes after it."""
+        self._refusal = error
+        if isinstance(error, LimitExceeded) and error.limit == "line" and error.partial:
+            self._take(error.partial, events)
+        error.partial = events
+
+    def _take(self, lines: list[bytes], events: list[ServerSentEvent]) -> None:
+        offset = self._lines.offset
+        for line in lines:
+            content = line.rstrip(b"\r\n")
+            if content:
+                self._field(content, offset)
+            else:
+                self._dispatch(events)
+            offset += len(line)
+
+    def _field(self, line: bytes, offset: int) -> None:
+        """'Process the field': split at the first colon, drop one leading space."""
+        if line.startswith(b"data:"):
+            self._add_data(line[6:] if line[5:6] == b" " else line[5:], offset)
+            return
+        name, _, value = line.partition(b":")
+        if not name:
+            self.comments += 1
+            self.last_comment = self._decode(value.removeprefix(b" "), offset)
+            return
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._add_data(value, offset)
+        elif name == b"event":
+            self._event = self._decode(value, offset)
+        elif name == b"id":
+            if b"\0" not in value:
+                self._id = self._decode(value, offset)
+        elif name == b"retry" and 0 < len(value) <= RETRY_DIGITS and DIGITS.issuperset(value):
+            self.retry = self._retry = int(value)
+
+    def _add_data(self, value: bytes, offset: int) -> None:
+        self._size += len(value) + 1
+        self._limits.check("event", self._size, offset)
+        self._data.append(self._decode(value, offset))
+
+    def _dispatch(self, events: list[ServerSentEvent]) -> None:
+        """'If the line is empty': commit the ID; without data, reset and return."""
+        self.last_event_id = self._id
+        if self._data:
+            events.append(self._event_so_far())
+            self._dispatched += 1
+        self._clear_block()
+
+    def _event_so_far(self) -> ServerSentEvent:
+        return ServerSentEvent(
+            self._event or "message", "\n".join(self._data), self._id, self._retry
+        )
+
+    def _clear_block(self) -> None:
+        self._event = ""
+        self._data: list[str] = []
+        self._size = 0
+        self._retry = None
+
+    def _decode(self, value: bytes, offset: int) -> str:
+        # The WHATWG decoder and Python's "replace" make the same U+FFFDs.
+        try:
+            return value.decode("utf-8", self._errors)
+        except UnicodeDecodeError as error:
+            at = offset + error.start
+            issue = Issue("invalid_utf8", f"invalid UTF-8 ({error.reason})", self._dispatched, at)
+            raise FramingError(str(issue), issue=issue) from error

@@ -1,0 +1,173 @@
+"""What merging keeps between chunks: the context of a merge, and text in pieces."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import attrs
+
+from ._errors import InvalidChunk
+from ._issues import IssueLog
+from ._json import mend_surrogates
+from ._limits import Limits
+
+
+__all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
+
+HIGH_SURROGATES = ("\ud800", "\udbff")
+
+
+def is_empty(value: Any) -> bool:
+    """Tell whether *value* says nothing: null, `""`, `[]` or `{}`; 0 and false do say something."""
+    return value is None or (not value and isinstance(value, (str, list, dict)))
+
+
+@attrs.define
+class Context:
+    """
+    What a rule may need beside its value.
+
+    Attributes:
+        event: Number of the chunk being merged, counted from 0.
+        offset: Where it starts in the input, in bytes, if known.
+        owned: The chunk belongs to the accumulator: nothing needs copying.
+        text: Characters accumulated so far, over all fields and choices.
+        has_lone_surrogate: Half a surrogate pair was met, and replaced.
+    """
+
+    log: IssueLog
+    limits: Limits
+    strict: bool = False
+    cumulative: bool = False
+    event: int = 0
+    offset: int | None = None
+    owned: bool = False
+    text: int = 0
+    has_lone_surrogate: bool = False
+
+    def issue(self, code: str, message: str) -> None:
+        """Report an oddity that was dealt with."""
+        self.log.add(code, message, self.event, self.offset)
+
+    def refuse(self, code: str, message: str, path: str) -> None:
+        """
+        Report that a value was left out.
+
+        Raises:
+            InvalidChunk: In strict mode.
+        """
+        issue = self.log.add(code, f"{message} @ {path}", self.event, self.offset)
+        if self.strict:
+            raise InvalidChunk(str(issue), path=path, errors=(issue.message,))
+
+    def keep(self, value: Any) -> Any:
+        """Return *value* as it may be stored: nothing of the caller's, no half surrogates."""
+        return value if self.owned else self._copy(value)
+
+    def _copy(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is str:
+            return value if value.isascii() else self.mend(value)
+        if kind is dict:
+            return {key: self._copy(item) for key, item in value.items()}
+        if kind is list or kind is tuple:
+            return [self._copy(item) for item in value]
+        return value
+
+    def mend(self, text: str) -> str:
+        """Return *text* with surrogate pairs joined and halves replaced."""
+        text, replaced = mend_surrogates(text)
+        self.has_lone_surrogate = self.has_lone_surrogate or replaced
+        return text
+
+    def grow(self, size: int) -> None:
+        """
+        Count *size* more characters of text.
+
+        Raises:
+            LimitExceeded: If there are too many.
+        """
+        self.text += size
+        bound = self.limits.text
+        if bound is not None and self.text > bound:
+            self.limits.check("text", self.text, self.offset)
+
+
+class Cell(Protocol):
+    """What is kept for a field that needs more than its last value."""
+
+    def value(self, context: Context) -> Any:
+        """Return the field's value so far; later merges do not change it."""
+
+
+State = dict[str, Any]
+
+
+class Text:
+    """
+    A string that comes in pieces.
+
+    Pieces are joined when the text is read: adding is cheap, and so is reading
+    after each piece.  A surrogate pair split over two pieces is joined.
+    """
+
+    __slots__ = ("_half", "_lone", "_pieces", "_whole")
+
+    def __init__(self) -> None:
+        self._whole = ""
+        self._pieces: list[str] = []
+        self._half = ""
+        self._lone = False
+
+    def add(self, piece: str, context: Context) -> None:
+        """Append *piece*; a cumulative sender's piece replaces what it repeats."""
+        if context.cumulative and piece.startswith(self.so_far()):
+            self.set(piece, context)
+            return
+        self._pieces.append(piece)
+        context.grow(len(piece))
+
+    def set(self, text: str, context: Context) -> None:
+        """Replace the whole text."""
+        context.grow(len(text) - len(self.so_far()))
+        self._whole = self._half = ""
+        self._pieces = [text]
+
+    def so_far(self) -> str:
+        """Return the text so far, a trailing half surrogate left out."""
+        if self._pieces:
+            new = self._half + "".join(self._pieces)
+            self._pieces.clear()
+            self._half = ""
+            self._whole += new if new.isascii() else self._mended(new)
+        return self._whole
+
+    def _mended(self, new: str) -> str:
+        if HIGH_SURROGATES[0] <= new[-1] <= HIGH_SURROGATES[1]:
+            new, self._half = new[:-1], new[-1]
+        new, replaced = mend_surrogates(new)
+        self._lone = self._lone or replaced
+        return new
+
+    def value(self, context: Context) -> str:
+        """Return the text so far; a half surrogate at its end shows as U+FFFD."""
+        text = self.so_far()
+        if self._lone or self._half:
+            context.has_lone_surrogate = True
+        return text + "\ufffd" if self._half else text
+
+
+def plain_value(kept: Any, context: Context) -> Any:
+    """Return what is *kept* for a field as JSON data that no later merge changes."""
+    if type(kept) is dict:
+        return {key: plain_value(item, context) for key, item in kept.items()}
+    if type(kept) is list:
+        return [plain_value(item, context) for item in kept]
+    if kept is None or isinstance(kept, (str, int, float)):
+        return kept
+    return kept.value(context) if hasattr(kept, "value") else kept
+
+
+def plain_values(state: State, context: Context) -> dict[str, Any]:
+    """Return all that is kept in *state* as JSON data."""
+    return {name: plain_value(kept, context) for name, kept in state.items()}

@@ -1,0 +1,327 @@
+"""
+Several streams in one recording: which payload belongs to which response.
+
+- After `[DONE]`, a payload with another id starts another stream; one with the
+  same id, or with none, is late: it is left out and reported.
+- Ids that interleave (A, B, A) are the streams of a log.  When an id changes it
+  is not yet known which it is, so chunks are held until an id comes back, the
+  stream ends, or `HELD` of them came.
+- An id that changes and never comes back is one stream of a gateway that gives
+  each chunk its own id: one response, with an issue.
+- Where a log keeps no `[DONE]` (JSON lines): a stream whose choices have all
+  finished, followed by the opening chunk of another id, has ended.
+- A whole response is a stream of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import attrs
+
+from ._accumulator import Accumulator, dict_entries
+from ._chunks import is_ping
+from ._errors import LimitExceeded, StreamkitError, quote
+from ._framing import DONE, Frame
+from ._issues import IssueLog
+from ._outcome import Outcome
+
+
+__all__ = ["StreamSplitter"]
+
+# How many chunks are held while it is open whether ids interleave.
+HELD = 1024
+# Below this many chunks under one id, a finished stream may be a gateway's that
+# gives each chunk its own id.
+STEADY = 2
+
+
+@attrs.define
+class Open:
+    """A stream whose chunks still come."""
+
+    accumulator: Accumulator
+    event: int
+    id: str | None = None
+    same_id: int = 0
+    done: bool = False
+    is_final: bool = False
+
+    def add(self, frame: Frame, *, owned: bool) -> None:
+        """Add the chunk of *frame*; a stream that failed takes no more."""
+        identity = id_of(frame.value)
+        if self.id is None:
+            self.id = identity
+        self.same_id += identity == self.id
+        if not self.accumulator.has_failed:
+            self.accumulator.add_plain(
+                frame.value, owned=owned and frame.clean, event=frame.event, offset=frame.offset
+            )
+
+
+def id_of(chunk: dict[str, Any]) -> str | None:
+    """Return the id of *chunk*, or None if it has none to speak of."""
+    identity = chunk.get("id")
+    return identity if isinstance(identity, str) and identity else None
+
+
+def is_final(chunk: dict[str, Any]) -> bool:
+    """Tell whether *chunk* is a whole response."""
+    choices = dict_entries(chunk.get("choices"))
+    if chunk.get("object") == "chat.completion":
+        return not any("delta" in choice for choice in choices)
+    return (
+        bool(choices)
+        and bool(chunk.get("usage"))
+        and all(choice.get("finish_reason") and choice.get("text") for choice in choices)
+    )
+
+
+def is_opening(chunk: dict[str, Any]) -> bool:
+    """Tell whether *chunk* looks like the first of a stream: it begins, and ends nothing."""
+    choices = dict_entries(chunk.get("choices"))
+    return bool(choices) and all(
+        not choice.get("finish_reason")
+        and (
+            bool(choice.get("text"))
+            or (isinstance(choice.get("delta"), dict) and "role" in choice["delta"])
+        )
+        for choice in choices
+    )
+
+
+class StreamSplitter:
+    """
+    Sort payloads into streams, and give out each stream's outcome when it has ended.
+
+    Args:
+        make: Makes an accumulator for a stream.
+        log: Where the framing records its issues.
+        owned: The payloads belong to the accumulators.
+        framed: The source can have a `[DONE]`.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Accumulator],
+        log: IssueLog,
+        *,
+        owned: bool,
+        framed: bool,
+    ) -> None:
+        self._make = make
+        self._log = log
+        self._owned = owned
+        self._framed = framed
+        self._open: list[Open] = []
+        self._last: Open | None = None
+        self._held: list[Frame] = []
+        self._is_merged = False  # an id changed, and that was decided to mean nothing
+        self._late: list[Frame] = []
+        self._outcomes: list[Outcome] = []
+        self._count = 0
+
+    def take(self, frames: Iterable[Frame]) -> list[Outcome]:
+        """
+        Take *frames* and return the outcomes of the streams that ended.
+
+        Raises:
+            InvalidChunk: In strict mode, likewise `UpstreamError` and `LimitExceeded`.
+        """
+        for frame in frames:
+            if frame.value is DONE:
+                self._done()
+            elif type(frame.value) is dict:
+                if not is_ping(frame.value):
+                    self._chunk(frame)
+            elif frame.value is not None or self._framed:
+                self._refuse(frame)
+        return self._drain()
+
+    def finish(self, *, cut: bool = False, error: StreamkitError | None = None) -> list[Outcome]:
+        """Return the outcomes of the streams that are still open."""
+        self._decide(interleaved=False)
+        if error is not None:
+            self._end_with(error)
+        self._close(None, cut=cut)
+        if not self._count:
+            outcome = self._make().finish(cut=cut)
+            self._give_out(attrs.evolve(outcome, error=error), None)
+        return self._drain()
+
+    def _drain(self) -> list[Outcome]:
+        outcomes, self._outcomes = self._outcomes, []
+        return outcomes
+
+    def _refuse(self, frame: Frame) -> None:
+        self._log.add(
+            "not_a_chunk", f"the payload is {quote(frame.value)}", frame.event, frame.offset
+        )
+
+    # -- Which stream ------------------------------------------------------------
+
+    def _chunk(self, frame: Frame) -> None:
+        chunk = frame.value
+        if self._held:
+            self._hold(frame)
+        elif self._last is None or self._is_another(chunk, self._last):
+            self._start(frame)
+        elif self._last.done:
+            self._after_done(frame)
+        else:
+            self._route(frame, self._last)
+
+    def _is_another(self, chunk: dict[str, Any], last: Open) -> bool:
+        """Tell whether a whole response begins or lies behind: each is a stream of its own."""
+        identity = id_of(chunk)
+        if last.is_final:
+            return identity != last.id or (
+                identity is None and bool(dict_entries(chunk.get("choices")))
+            )
+        return is_final(chunk) and (identity is None or identity != last.id)
+
+    def _route(self, frame: Frame, last: Open) -> None:
+        """Find the stream of a chunk while at least one is open."""
+        identity = id_of(frame.value)
+        if identity is None or last.id is None or identity == last.id or self._is_merged:
+            self._add(last, frame)
+        elif len(self._open) > 1:
+            self._interleave(frame)
+        elif last.accumulator.has_finished and last.same_id >= STEADY and is_opening(frame.value):
+            self._start(frame)
+        else:
+            self._hold(frame)
+
+    def _hold(self, frame: Frame) -> None:
+        """Hold a chunk whose id differs, until it is known what that means."""
+        assert self._last is not None
+        identity = id_of(frame.value)
+        seen = [self._last.id, *(id_of(held.value) for held in self._held)]
+        self._held.append(frame)
+        if identity is not None and identity in seen and identity != seen[-1]:
+            self._decide(interleaved=True)
+        elif len(self._held) >= HELD:
+            self._decide(interleaved=False)
+
+    def _decide(self, *, interleaved: bool) -> None:
+        """Give the held chunks to the streams they belong to."""
+        held, self._held = self._held, []
+        for frame in held:
+            assert self._last is not None
+            if interleaved:
+                self._interleave(frame)
+            else:
+                self._is_merged = True
+                self._add(self._last, frame)
+
+    def _interleave(self, frame: Frame) -> None:
+        identity = id_of(frame.value)
+        assert self._last is not None
+        if identity is None:
+            self._add(self._last, frame)
+            return
+        for stream in self._open:
+            if stream.id == identity:
+                self._last = stream
+                self._add(stream, frame)
+                return
+        self._open_stream(frame)
+
+    def _start(self, frame: Frame) -> None:
+        """End the open streams, and start one with *frame*."""
+        early = [late for late in self._late if "id" in late.value]
+        self._late = [late for late in self._late if "id" not in late.value]
+        self._close((early or [frame])[0].event)
+        for first in [*early, frame]:
+            if self._last is None:
+                self._open_stream(first)
+            else:
+                self._add(self._last, first)
+
+    def _open_stream(self, frame: Frame) -> None:
+        stream = Open(self._make(), frame.event, is_final=is_final(frame.value))
+        self._open.append(stream)
+        self._last = stream
+        self._add(stream, frame)
+
+    def _add(self, stream: Open, frame: Frame) -> None:
+        try:
+            stream.add(frame, owned=self._owned)
+        except LimitExceeded:
+            if self._is_strict(stream):
+                raise
+
+    def _is_strict(self, stream: Open) -> bool:
+        return stream.accumulator.is_strict
+
+    # -- The end of a stream -----------------------------------------------------
+
+    def _done(self) -> None:
+        self._decide(interleaved=False)
+        if self._last is None:
+            return
+        waiting = [stream for stream in self._open if not stream.done]
+        finished = [stream for stream in waiting if stream.accumulator.has_finished]
+        if len(self._open) > 1 and finished:
+            finished[0].done = True
+        else:
+            self._last.done = True
+        if all(stream.done for stream in self._open):
+            self._last = self._open[-1]
+
+    def _after_done(self, frame: Frame) -> None:
+        """Tell a late payload of the stream that ended from the first of another."""
+        identity = id_of(frame.value)
+        ids = {stream.id for stream in self._open}
+        undone = [stream for stream in self._open if not stream.done]
+        if undone:
+            self._interleave_undone(frame, undone)
+        elif (identity is not None and identity not in ids) or (
+            identity is None and ids == {None} and dict_entries(frame.value.get("choices"))
+        ):
+            self._start(frame)
+        else:
+            self._late.append(frame)
+            if len(self._late) > HELD or identity is not None:
+                self._report_late()
+
+    def _interleave_undone(self, frame: Frame, undone: list[Open]) -> None:
+        if id_of(frame.value) is None:
+            self._last = undone[-1]
+        self._interleave(frame)
+
+    def _report_late(self) -> None:
+        for late in self._late:
+            self._log.add("data_after_done", quote(late.value), late.event, late.offset)
+        self._late = []
+
+    def _end_with(self, error: StreamkitError) -> None:
+        if self._last is not None and not self._last.accumulator.has_failed:
+            self._last.accumulator.fail(error)
+
+    def _close(self, before: int | None, *, cut: bool = False) -> None:
+        """Give out the outcomes of the open streams; *before* is the next one's first event."""
+        self._report_late()
+        streams, self._open = self._open, []
+        for number, stream in enumerate(streams):
+            is_last = number == len(streams) - 1
+            done = stream.done if self._framed else None
+            outcome = stream.accumulator.finish(done=done, cut=cut and stream is self._last)
+            self._give_out(outcome, before if is_last else streams[number + 1].event)
+        self._last = None
+        self._is_merged = False
+
+    def _give_out(self, outcome: Outcome, before: int | None) -> None:
+        """Add the framing's issues up to event *before* to *outcome*."""
+        framing = self._log.take(before)
+        counts = framing.counts
+        counts.update(outcome.issue_counts)
+        issues = sorted(
+            [*framing.issues, *outcome.issues],
+            key=lambda issue: (issue.event is None, issue.event),
+        )
+        self._outcomes.append(
+            attrs.evolve(outcome, issues=tuple(issues[: self._log.keep]), issue_counts=dict(counts))
+        )
+        self._count += 1

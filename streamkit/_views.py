@@ -1,0 +1,85 @@
+"""
+A read-only view of the first entries of a list that only grows.
+
+A snapshot taken at each chunk must neither copy all log probabilities so far
+nor change when more come.  The list under a view is appended to and never
+changed in place, so its first *n* entries stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+
+__all__ = ["ListView"]
+
+T = TypeVar("T")
+
+
+class ListView(Sequence[T], Generic[T]):
+    """
+    The first *length* entries of *entries*, each made by *make* when first read.
+
+    Equal to any list, tuple or view of equal entries.
+
+    >>> grows = [1, 2]
+    >>> view = ListView(grows, len(grows))
+    >>> grows.append(3)
+    >>> view, view == (1, 2), view[-1]
+    (ListView([1, 2]), True, 2)
+    """
+
+    __slots__ = ("_entries", "_length", "_made", "_make")
+
+    def __init__(
+        self, entries: Sequence[Any], length: int, make: Callable[[Any], T] | None = None
+    ) -> None:
+        self._entries = entries
+        self._length = length
+        self._make = make
+        self._made: tuple[T, ...] | None = None
+
+    def made_by(self, make: Callable[[Any], Any]) -> ListView[Any]:
+        """Return a view of the same entries, each made by *make*."""
+        return ListView(self._entries, self._length, make)
+
+    def raw(self) -> Sequence[Any]:
+        """Return the entries as they are, not made."""
+        return self._entries[: self._length]
+
+    def _all(self) -> tuple[T, ...]:
+        if self._made is None:
+            entries = self.raw()
+            self._made = tuple(entries if self._make is None else map(self._make, entries))
+        return self._made
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, tuple, ListView)):
+            return self._all() == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return f"ListView({list(self._all())!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        entries = self._all()
+        return type(self), (entries, len(entries))
