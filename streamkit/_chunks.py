@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError, UpstreamError, quote
-from ._framing import DONE, Frame, Framer
+from ._framing import Framer
 from ._issues import Issue, IssueLog
 from ._json import Backend, Decoder
 from ._limits import Limits
 from ._lines import Data, as_bytes
+from ._payloads import DONE, Frame
 
 
 __all__ = ["ChunkReader", "StrictLog", "is_ping"]

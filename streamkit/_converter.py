@@ -104,7 +104,7 @@ class Structurer:
         make = self.converter.get_structure_hook(entry)
         if self.lenient and entry is TokenLogprob:
             return functools.partial(_view, functools.partial(_make_entry, make))
-        whole = self.converter.get_structure_hook(list[entry])  # type: ignore[valid-type]
+        whole = self.converter.get_structure_hook(types.GenericAlias(list, (entry,)))
 
         def structure(value: Any, _: Any) -> Any:
             if type(value) in (list, tuple, ListView):

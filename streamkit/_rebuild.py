@@ -15,11 +15,12 @@ from ._accumulator import Accumulator
 from ._choice import Kind
 from ._chunks import StrictLog
 from ._errors import LimitExceeded, StreamkitError, UnknownForm
-from ._framing import Frame, Framer
+from ._framing import Framer
 from ._issues import Issue, IssueLog
 from ._json import Backend, Decoder
 from ._limits import Limits
 from ._outcome import Outcome
+from ._payloads import Frame
 from ._plain import as_plain
 from ._rules import Rule
 from ._streams import StreamSplitter

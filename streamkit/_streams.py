@@ -23,9 +23,9 @@ import attrs
 from ._accumulator import Accumulator, dict_entries
 from ._chunks import is_ping
 from ._errors import LimitExceeded, StreamkitError, quote
-from ._framing import DONE, Frame
 from ._issues import IssueLog
 from ._outcome import Outcome
+from ._payloads import DONE, Frame
 
 
 __all__ = ["StreamSplitter"]

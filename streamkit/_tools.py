@@ -152,7 +152,7 @@ class Call:
                 self._function = callee
             else:
                 self._custom = callee
-        elif self._is_summary(callee, fields, entry, context):
+        elif self._is_summary(callee, fields, entry):
             context.issue("arguments_repeated", f"of call {quote(self.id)}")
             return
         callee.add(fields, context)
@@ -162,7 +162,6 @@ class Call:
         callee: FunctionCallText,
         fields: dict[str, Any],
         entry: dict[str, Any],
-        context: Context,
     ) -> bool:
         """Tell whether a closing fragment repeats the call: same id, same name, all arguments."""
         if not self.id or entry.get("id") != self.id or fields.get("name") != callee.name:

@@ -1,0 +1,315 @@
+"""
+The JSON of payloads: collecting the text of a value, decoding it, giving it out.
+
+A value is *open* while its text so far ends before the value does.  Values are
+told apart by decoding them, never by counting brackets: `NestingScan` only says
+when decoding is worth a try.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+from typing import Any, Final, Literal, NamedTuple
+
+import attrs
+
+from ._errors import quote
+from ._issues import IssueLog
+from ._json import BadJSON, Decoder, skip_space
+from ._limits import Limits
+from ._scan import NestingScan
+
+
+__all__ = ["DONE", "Frame", "OpenValue", "Payloads", "Sentinel"]
+
+
+class Sentinel(enum.Enum):
+    """The `[DONE]` that ends a stream."""
+
+    DONE = "[DONE]"
+
+
+DONE: Final = Sentinel.DONE
+
+UNKNOWN_FIELD = re.compile(rb"[A-Za-z_][\w.-]*:")
+SURROGATE_ESCAPE = re.compile(rb"\\u[dD]")
+# What only a chunk has; see `Payloads.is_chunk`.
+CHUNK_KEYS = frozenset({"choices", "object", "error", "usage"})
+MESSAGES = {
+    "bad_number": "a number is no JSON number, or beyond its range; it became null",
+    "control_character": "a raw control character in a string was kept",
+    "invalid_utf8": "invalid UTF-8 became U+FFFD",
+}
+
+Origin = Literal["data", "bare", "error"]
+
+
+class Frame(NamedTuple):
+    """
+    One payload, or `DONE`, and where it was found.
+
+    A payload that is *clean* has no half surrogates in its strings.
+    """
+
+    value: Any
+    event: int
+    offset: int | None
+    clean: bool = True
+
+
+@attrs.define
+class OpenValue:
+    """The text of a payload that is being collected."""
+
+    event: int
+    offset: int
+    origin: Origin
+    type: str
+    parts: list[bytes]
+    size: int
+    scan: NestingScan | None = None  # set once the value is known to be open
+    is_text: bool = False
+    in_array: bool = False
+    suspended: bool = False  # a blank line came while it was open
+
+    def append(self, line: bytes) -> None:
+        self.parts.append(line)
+        self.size += len(line) + 1
+
+    def raw(self) -> bytes:
+        return self.parts[0] if len(self.parts) == 1 else b"\n".join(self.parts)
+
+
+class Payloads:
+    """
+    Collect, decode and give out payloads.
+
+    Attributes:
+        open: The value that is being collected, or None.
+        type: The type of the event so far.
+        first_text: The start of the first text that was skipped.
+        has_found: Whether any payload was given out.
+    """
+
+    def __init__(self, log: IssueLog, limits: Limits, decoder: Decoder) -> None:
+        self._log = log
+        self._limits = limits
+        self._decoder = decoder
+        self._events = 0
+        self._frames: list[Frame] = []
+        self.open: OpenValue | None = None
+        self.type = ""
+        self.first_text = b""
+        self.has_found = False
+
+    def drain(self) -> list[Frame]:
+        """Return the payloads so far, and forget them."""
+        frames, self._frames = self._frames, []
+        self.has_found = self.has_found or bool(frames)
+        return frames
+
+    def start(self, text: bytes, offset: int, origin: Origin) -> None:
+        self.settle(self.open)
+        self._limits.check("event", len(text), offset)
+        self.open = OpenValue(self._events, offset, origin, self.type, [text], len(text))
+        self._events += 1
+
+    def go_on(self, value_open: OpenValue, line: bytes) -> None:
+        value_open.suspended = False
+        value_open.append(line)
+        self._limits.check("event", value_open.size, value_open.offset)
+        if value_open.scan is not None and value_open.scan.feed(line):
+            self.decode(value_open)
+
+    def is_open(self, value_open: OpenValue) -> bool:
+        """Decode *value_open* if that was not tried yet; return whether it is open."""
+        if value_open.scan is None and not value_open.is_text:
+            self.decode(value_open)
+        return value_open is self.open and value_open.scan is not None
+
+    def settle(self, value_open: OpenValue | None) -> None:
+        """Make an end of *value_open*, whatever it is."""
+        if value_open is None:
+            return
+        if value_open.scan is None and not value_open.is_text:
+            self.decode(value_open)
+        if value_open is self.open:
+            if value_open.is_text:
+                self._emit_text(value_open)
+            else:
+                self.abandon(value_open)
+
+    def abandon(self, value_open: OpenValue) -> None:
+        """Drop *value_open*, reporting it unless it turns out to be whole."""
+        if value_open.scan is None:
+            self.settle(value_open)
+            return
+        self.open = None
+        self._log.add(
+            "cut_value",
+            f"a JSON value ends too early: {quote(value_open.raw()[:200])}",
+            value_open.event,
+            value_open.offset,
+        )
+
+    def end_of_input(self, value_open: OpenValue) -> bool:
+        """Make an end of *value_open*, the input's last; return whether it was cut."""
+        value_open.type = self.type or value_open.type
+        if self.is_open(value_open):
+            self.abandon(value_open)
+            return True
+        if value_open.origin != "bare":
+            self._note(value_open, "unterminated_event", "no blank line after the last event")
+        self.settle(self.open)
+        return False
+
+    # -- Decoding ----------------------------------------------------------------
+
+    def decode(self, value_open: OpenValue | None) -> None:
+        """Emit what is whole in *value_open*; keep it only if it is open, or is text."""
+        if value_open is None:
+            return
+        raw = value_open.raw()
+        if not value_open.in_array:
+            try:
+                value = self._decoder.whole(raw)
+            except BadJSON:
+                self._decoder.notes.clear()
+            else:
+                self.open = None
+                self._emit(value, value_open)
+                return
+            if not raw.lstrip().startswith((b"{", b"[")):
+                value_open.is_text = True
+                return
+        self._decode_prefixes(value_open, self._decoder.text(raw))
+
+    def _decode_prefixes(self, value_open: OpenValue, text: str) -> None:
+        """Emit one whole value after another, then deal with what is left of *text*."""
+        taken = 0
+        at = self._next_value(value_open, text, 0, taken)
+        while at < len(text):
+            try:
+                value, end = self._decoder.prefix(text, at)
+            except BadJSON as error:
+                self._decoder.notes.clear()
+                if error.cut and text[at] == "[" and value_open.origin == "bare":
+                    value_open.in_array = True
+                    end = at + 1
+                else:
+                    self._end_of_values(value_open, text[at:], error, taken)
+                    return
+            else:
+                taken += 1
+                if taken > 1 and value_open.origin == "data":
+                    self._note(value_open, "concatenated_json", "several values in one event")
+                self._emit(value, value_open)
+            at = self._next_value(value_open, text, end, taken)
+        if value_open.in_array:
+            self._keep_open(value_open, "")
+        else:
+            self.open = None
+
+    def _next_value(self, value_open: OpenValue, text: str, at: int, taken: int) -> int:
+        """Return where the next value starts, past blanks, commas and glued prefixes."""
+        at = skip_space(text, at)
+        while at < len(text):
+            if value_open.in_array and text[at] in ",]":
+                value_open.in_array = text[at] == ","
+                at += 1
+            elif taken and text.startswith("data:", at):
+                self._note(value_open, "glued_events", "an event was glued to the one before")
+                at += len("data:")
+            elif text.startswith("[DONE]", at) and taken:
+                self.emit_done(value_open.offset)
+                at += len("[DONE]")
+            else:
+                break
+            at = skip_space(text, at)
+        return at
+
+    def _end_of_values(self, value_open: OpenValue, rest: str, error: BadJSON, taken: int) -> None:
+        """Keep *rest* if it is open or may be text; else report it."""
+        if error.cut:
+            self._keep_open(value_open, rest)
+        elif taken:
+            self.open = None
+            self._note(value_open, "trailing_garbage", f"after a whole value: {quote(rest)}")
+        elif value_open.origin == "bare" and not rest.startswith(("{", "[{", "[[")):
+            self.open = None  # text in brackets, such as a link in Markdown
+            self.skip_text(value_open.raw(), value_open.offset)
+        else:
+            self.open = None
+            self._note(value_open, error.code, f"{error.reason} in {quote(rest)}")
+
+    def _keep_open(self, value_open: OpenValue, rest: str) -> None:
+        kept = rest.encode("utf-8", "replace")
+        value_open.parts = [kept]
+        value_open.size = len(kept)
+        value_open.scan = NestingScan()
+        value_open.scan.feed(kept)
+
+    def is_chunk(self, content: bytes) -> bool:
+        """Tell whether a line is a whole chunk, so that what is open before it was cut."""
+        if not content.startswith(b'{"') or not content.endswith(b"}"):
+            return False
+        try:
+            value = self._decoder.whole(content)
+        except BadJSON:
+            return False
+        finally:
+            self._decoder.notes.clear()
+        return type(value) is dict and not CHUNK_KEYS.isdisjoint(value)
+
+    # -- Emitting ----------------------------------------------------------------
+
+    def _emit(self, value: Any, value_open: OpenValue) -> None:
+        for code in self._decoder.notes:
+            self._note(value_open, code, MESSAGES[code])
+        self._decoder.notes.clear()
+        if value_open.origin == "bare":
+            self._note(value_open, "bare_json", "JSON without framing was taken as payloads")
+        elif value_open.origin == "error":
+            self._note(value_open, "error_field", "`error:` was taken as an error payload")
+        if value_open.origin == "error" or value_open.type == "error":
+            value = _as_error(value)
+        clean = not any(SURROGATE_ESCAPE.search(part) for part in value_open.parts)
+        for payload in value if type(value) is list else [value]:
+            self._frames.append(Frame(payload, value_open.event, value_open.offset, clean))
+
+    def _emit_text(self, value_open: OpenValue) -> None:
+        self.open = None
+        text = self._decoder.text(value_open.raw())
+        self._decoder.notes.clear()
+        if value_open.type == "error":
+            self._note(value_open, "non_json_error", f"an error event: {quote(text)}")
+            error = {"error": {"message": text}}
+            self._frames.append(Frame(error, value_open.event, value_open.offset))
+        else:
+            self._note(value_open, "bad_json", f"not JSON: {quote(text)}")
+
+    def emit_done(self, offset: int) -> None:
+        self._frames.append(Frame(DONE, self._events, offset))
+        self._events += 1
+
+    def issue(self, code: str, message: str, offset: int) -> None:
+        self._log.add(code, message, self._events, offset)
+
+    def _note(self, value_open: OpenValue, code: str, message: str) -> None:
+        self._log.add(code, message, value_open.event, value_open.offset)
+
+    def skip_text(self, line: bytes, offset: int) -> None:
+        if not self.first_text:
+            self.first_text = line[:64]
+        # "Otherwise: the field is ignored", so an unknown field is no repair.
+        if not UNKNOWN_FIELD.match(line):
+            self.issue("unframed_text", f"text was skipped: {quote(line)}", offset)
+
+
+def _as_error(value: Any) -> Any:
+    """Return *value*, the payload of an error event, as a chunk that carries an error."""
+    if type(value) is not dict:
+        return {"error": {"message": value}}
+    return value if value.get("error") is not None else {"error": value}
