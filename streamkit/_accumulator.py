@@ -125,6 +125,26 @@ class Accumulator:
         return self._error
 
     @property
+    def context(self) -> Context:
+        """What its choices share."""
+        return self._context
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules of its kind of stream."""
+        return self._rules
+
+    def count_run(self, chunks: int, event: int) -> None:
+        """Take note of *chunks* merged otherwise, the last of them number *event*."""
+        self._chunks += chunks
+        self._context.event = event + 1
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks came so far."""
+        return self._chunks
+
+    @property
     def is_strict(self) -> bool:
         """Whether what cannot be used raises."""
         return self._context.strict

@@ -11,6 +11,7 @@ import json
 
 from typing import Any, TypeGuard
 
+from ._json import MAX_DEPTH
 from ._state import Context, State, Text, is_empty, plain_value, plain_values
 
 
@@ -42,8 +43,17 @@ def set_last(state: State, fields: dict[str, Any], context: Context) -> None:
             state[name] = context.keep(value)
 
 
-def merge_object(state: State, name: str, value: dict[str, Any], context: Context) -> None:
-    """Merge an object key by key, objects in it likewise; other values are set."""
+def merge_object(
+    state: State, name: str, value: dict[str, Any], context: Context, room: int = MAX_DEPTH
+) -> None:
+    """
+    Merge an object key by key, objects in it likewise; other values are set.
+
+    Raises:
+        RecursionError: If it is nested deeper than *room*.
+    """
+    if not room:
+        raise RecursionError
     kept = state.get(name)
     if type(kept) is not dict:
         if kept is not None and not value:
@@ -51,7 +61,7 @@ def merge_object(state: State, name: str, value: dict[str, Any], context: Contex
         kept = state[name] = {}
     for key, item in value.items():
         if isinstance(item, dict):
-            merge_object(kept, key, item, context)
+            merge_object(kept, key, item, context, room - 1)
         else:
             set_last(kept, {key: item}, context)
 
@@ -113,6 +123,11 @@ class Content:
             self._text.add(value, context)
         elif value:
             self._add_part({"type": "text", "text": value}, context)
+
+    @property
+    def text(self) -> Text | None:
+        """The text that a string is appended to; None if there are parts."""
+        return self._text if self._parts is None else None
 
     def _add_parts(self, parts: list[Any], context: Context) -> None:
         if self._parts is None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._cells import set_last
+from ._cells import Content, set_last
 from ._errors import quote
 from ._issues import Issue, IssueLog
 from ._limits import Limits
+from ._logprobs import Logprobs
 from ._merge import merge_fields
 from ._plain import as_plain
 from ._rules import RULES, Rule, RuleSet
-from ._state import Context, State, is_empty, plain_value, plain_values
+from ._spans import Path
+from ._state import Context, State, Text, is_empty, plain_value, plain_values
+from ._tools import ToolCalls
 
 
 if TYPE_CHECKING:
@@ -128,6 +131,33 @@ class ChoiceAccumulator:
             set_last(self._message, message, context)
         elif message is not None:
             context.refuse("bad_type", f"expected an object, got {quote(message)}", "$..message")
+
+    # -- What the fast road writes to ---------------------------------------------
+
+    def text_at(self, path: Path, chunk: dict[str, Any]) -> Text | None:
+        """Return the text that the string at *path* of a choice is appended to."""
+        if path[0] != "delta":
+            kept = self._fields.get(str(path[0]))
+        elif len(path) > len(("delta", "content")):
+            calls = self._delta.get("tool_calls")
+            entry = chunk["choices"][0]["delta"]["tool_calls"][0]
+            return calls.arguments_at(entry["index"]) if isinstance(calls, ToolCalls) else None
+        else:
+            kept = self._delta.get(str(path[1]))
+        if isinstance(kept, Content):
+            return kept.text
+        return kept if isinstance(kept, Text) else None
+
+    def numbers_at(self, name: str) -> list[Any] | None:
+        """Return the list that the number *name* is collected in."""
+        kept = self._fields.get(f"{name}s")
+        return kept if isinstance(kept, list) else None
+
+    @property
+    def logprobs(self) -> Logprobs | None:
+        """The log probabilities so far."""
+        kept = self._fields.get("logprobs")
+        return kept if isinstance(kept, Logprobs) else None
 
     def snapshot(self) -> Choice | CompletionChoice:
         """Return the choice so far; it does not change later."""

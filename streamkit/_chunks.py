@@ -75,7 +75,9 @@ class ChunkReader:
     def reset(self) -> None:
         """Forget everything, as if newly made."""
         self._log = (StrictLog if self._strict else IssueLog)(self._limits.issues)
-        self._framer = Framer(self._log, self._limits, Decoder(self._json, self._limits))
+        decoder = Decoder(self._json, self._limits)
+        self._framer = Framer(self._log, self._limits, decoder, self._take)
+        self._chunks: list[dict[str, Any]] = []
         self._refusal: StreamkitError | None = None
         self.done = False
         self.error: UpstreamError | None = None
@@ -104,11 +106,11 @@ class ChunkReader:
         data = as_bytes(data)
         self._refuse_if_over()
         try:
-            frames = self._framer.feed(data)
-            return self._chunks(frames)
+            self._framer.feed(data)
         except (LimitExceeded, FramingError) as error:
-            self._salvage(error)
+            self._fail(error)
             raise
+        return self._drain()
 
     def finish(self) -> list[dict[str, Any]]:
         """
@@ -121,40 +123,27 @@ class ChunkReader:
         """
         self._refuse_if_over()
         try:
-            chunks = self._chunks(self._framer.finish())
+            self._framer.finish()
         except (LimitExceeded, FramingError) as error:
-            self._salvage(error)
+            self._fail(error)
             raise
         self._refusal = InputRefused("the stream has finished")
-        return chunks
+        return self._drain()
 
     def _refuse_if_over(self) -> None:
         if self._refusal is not None:
             raise InputRefused(f"no more input: {self._refusal}; call reset()")
 
-    def _salvage(self, error: LimitExceeded | FramingError) -> None:
+    def _fail(self, error: StreamkitError) -> None:
         """Keep the whole chunks before *error*, and refuse what comes after it."""
         self._refusal = error
-        chunks: list[dict[str, Any]] = list(error.partial or ())
-        try:
-            if isinstance(error, LimitExceeded) and error.limit == "line":
-                chunks = []
-                self._framer.salvage(error.partial or [])
-            chunks += self._chunks(self._framer.drain())
-        except (LimitExceeded, FramingError) as further:
-            chunks += further.partial or []
-        error.partial = chunks
+        error.partial = self._drain()
 
-    def _chunks(self, frames: list[Frame]) -> list[dict[str, Any]]:
-        chunks: list[dict[str, Any]] = []
-        try:
-            chunks.extend(frame.value for frame in frames if self._is_chunk(frame))
-        except FramingError as error:
-            error.partial = chunks
-            raise
+    def _drain(self) -> list[dict[str, Any]]:
+        chunks, self._chunks = self._chunks, []
         return chunks
 
-    def _is_chunk(self, frame: Frame) -> bool:
+    def _take(self, frame: Frame) -> None:
         value, event, offset, _ = frame
         if value is DONE:
             self.done = True
@@ -165,5 +154,4 @@ class ChunkReader:
         elif not is_ping(value):
             if self.error is None and value.get("error") is not None:
                 self.error = UpstreamError.of(value["error"], value)
-            return True
-        return False
+            self._chunks.append(value)

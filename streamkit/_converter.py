@@ -47,6 +47,8 @@ def copy_json(value: Any) -> Any:
         return {key: copy_json(item) for key, item in value.items()}
     if kind is list or kind is tuple:
         return [copy_json(item) for item in value]
+    if kind is ListView:
+        return [copy_json(item) for item in value.raw()]
     return value
 
 
@@ -107,6 +109,8 @@ class Structurer:
         whole = self.converter.get_structure_hook(types.GenericAlias(list, (entry,)))
 
         def structure(value: Any, _: Any) -> Any:
+            if self.lenient and type(value) is ListView:
+                return value
             if type(value) in (list, tuple, ListView):
                 return tuple(whole(value, list))
             return self._refuse(value, "an array")
@@ -119,6 +123,8 @@ class Structurer:
         arms = [arm for arm in arms if typing.get_origin(arm) is not typing.Literal]
         hooks = {_json_type(arm): self.converter.get_structure_hook(arm) for arm in arms}
         hooks[NONE_TYPE] = _same
+        if list in hooks:
+            hooks[tuple] = hooks[ListView] = hooks[list]
         if float in hooks:
             hooks[int] = hooks[float]
         objects = [arm for arm in arms if attrs.has(arm)]
@@ -329,6 +335,7 @@ def to_dict(obj: Any) -> dict[str, Any]:
     Nothing in the result is shared with *obj*.
 
     Raises:
+        InvalidChunk: If a caller's own `extra` is nested too deep.
         TypeError: If *obj* is none of streamkit's models.
 
     >>> to_dict(ChatCompletionChunk(id="a", choices=[]))
@@ -336,7 +343,10 @@ def to_dict(obj: Any) -> dict[str, Any]:
     """
     if not attrs.has(type(obj)) or not hasattr(obj, "extra"):
         raise TypeError(f"obj must be one of streamkit's models, not {type(obj).__name__}")
-    plain: dict[str, Any] = _plain(obj)
+    try:
+        plain: dict[str, Any] = _plain(obj)
+    except RecursionError:
+        raise InvalidChunk("nested too deep to be written") from None
     return plain
 
 

@@ -41,7 +41,8 @@ def finalize(
         limits: Bounds on what is kept.  The default sets none on indexes.
 
     Raises:
-        EmptyStream: If there is no usable chunk.
+        EmptyStream: If there is no usable chunk; its `__cause__` is the server's
+            error, if there was one.
         LimitExceeded: If a bound is crossed.
         InvalidChunk: In strict mode, if something is no chunk or was left out.
         UpstreamError: In strict mode, if a chunk carries an error.
@@ -58,5 +59,5 @@ def finalize(
     if strict:
         outcome.raise_if_incomplete()
     if outcome.response is None:
-        raise EmptyStream("no usable chunk in the sequence")
+        raise EmptyStream("no usable chunk in the sequence") from outcome.error
     return outcome.response

@@ -25,7 +25,9 @@ from __future__ import annotations
 
 import re
 
-from ._errors import quote
+from collections.abc import Callable
+
+from ._errors import LimitExceeded, quote
 from ._issues import IssueLog
 from ._json import Decoder
 from ._limits import Limits
@@ -50,40 +52,67 @@ class Framer:
     """
     The lenient state machine under `ChunkReader` and `rebuild`.
 
+    Args:
+        log: Takes the issues.
+        limits: Bounds on lines, events and JSON.
+        decoder: Decodes the payloads.
+        give: Takes each payload the moment it is whole.
+
     Attributes:
         cut: The input ended inside a value.
     """
 
-    def __init__(self, log: IssueLog, limits: Limits, decoder: Decoder) -> None:
+    def __init__(
+        self,
+        log: IssueLog,
+        limits: Limits,
+        decoder: Decoder,
+        give: Callable[[Frame], None],
+    ) -> None:
         self._log = log
         self._lines = LineSplitter(limits)
-        self._payloads = Payloads(log, limits, decoder)
+        self._payloads = Payloads(log, limits, decoder, give)
         self.cut = False
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Take *data* and return the payloads that it completes."""
-        self._take(self._lines.feed(data))
-        return self._payloads.drain()
+    def feed(self, data: bytes) -> None:
+        """
+        Take *data*.
 
-    def finish(self) -> list[Frame]:
-        """Return what the end of the input completes, and say what it cut."""
+        Raises:
+            LimitExceeded: If a bound is crossed; the whole lines before a line
+                that is too long have been taken.
+        """
+        try:
+            lines = self._lines.feed(data)
+        except LimitExceeded as error:
+            self._take(error.partial or [])
+            raise
+        self._take(lines)
+
+    @property
+    def is_between_events(self) -> bool:
+        """Whether the next byte starts an event."""
+        return self._lines.is_at_start_of_line and self._payloads.is_between_events
+
+    def skip(self, size: int, events: int) -> int:
+        """
+        Take note of *events* that were read otherwise, *size* bytes in all.
+
+        Returns:
+            The number of the last of them.
+        """
+        self._lines.skip(size)
+        return self._payloads.skip(events)
+
+    def finish(self) -> None:
+        """Take note of the end of the input, and say what it cut."""
         rest = self._lines.rest()
         if rest:
             self._line(rest, self._lines.offset)
         if self._payloads.open is not None:
             self.cut = self._payloads.end_of_input(self._payloads.open)
-        frames = self._payloads.drain()
         if not self._payloads.has_found and self._payloads.first_text:
             self._explain_nothing()
-        return frames
-
-    def drain(self) -> list[Frame]:
-        """Return the payloads so far, and forget them; of use after an error."""
-        return self._payloads.drain()
-
-    def salvage(self, lines: list[bytes]) -> None:
-        """Take whole *lines* that stood before an error."""
-        self._take(lines)
 
     def _take(self, lines: list[bytes]) -> None:
         offset = self._lines.offset
@@ -154,8 +183,8 @@ class Framer:
         """
         if not self._payloads.is_open(value_open):
             if self._payloads.open is None:
-                self._payloads.issue(
-                    "missing_blank_line", "two payloads in one event were parted", value_open.offset
+                self._payloads.note(
+                    value_open, "missing_blank_line", "two payloads in one event were parted"
                 )
                 return True
         elif content == DONE_DATA or self._payloads.is_chunk(content):
@@ -172,7 +201,9 @@ class Framer:
         value_open = self._payloads.open
         if value_open is not None and self._payloads.is_open(value_open):
             if value_open.origin != "bare":
-                self._payloads.issue("unprefixed_line", "a line without `data:` was joined", offset)
+                self._payloads.note(
+                    value_open, "unprefixed_line", "a line without `data:` was joined"
+                )
             self._payloads.go_on(value_open, line)
             return
         content = line.removeprefix(BOM).strip(BLANKS)

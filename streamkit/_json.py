@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -33,6 +34,7 @@ from ._limits import Limits
 
 
 __all__ = [
+    "MAX_DEPTH",
     "Backend",
     "BadJSON",
     "Decoder",
@@ -44,6 +46,8 @@ __all__ = [
 
 Backend = Literal["auto", "json", "orjson", "msgspec"]
 
+# What nests deeper could meet the interpreter's recursion limit further on.
+MAX_DEPTH = 128
 # CPython's own default for str -> int, beyond which the time is quadratic.
 MAX_DIGITS = 4300
 # Below this many digits every library reads an integer exactly.
@@ -79,15 +83,22 @@ class Decoder:
         notes: Issue codes of the repairs since they were last taken.
     """
 
-    __slots__ = ("_digits", "_fast", "_limits", "_loose", "_strict", "notes")
+    __slots__ = ("_decoders", "_depth", "_fast", "_limits", "notes")
 
     def __init__(self, backend: Backend = "auto", limits: Limits = Limits()) -> None:
         self._fast = _load_fast(backend)
         self._limits = limits
         hooks: dict[str, Any] = {"parse_float": self._float, "parse_constant": self._constant}
-        self._strict = json.JSONDecoder(**hooks).raw_decode
-        self._loose = json.JSONDecoder(strict=False, **hooks).raw_decode
-        self._digits = json.JSONDecoder(strict=False, parse_int=self._integer, **hooks).raw_decode
+        if not 0 < sys.get_int_max_str_digits() <= MAX_DIGITS:
+            hooks["parse_int"] = self._integer  # the interpreter's own bound was lifted
+        self._decoders = {
+            (strict, bounded): json.JSONDecoder(
+                strict=strict, **(hooks | {"parse_int": self._integer} if bounded else hooks)
+            ).raw_decode
+            for strict in (True, False)
+            for bounded in (True, False)
+        }
+        self._depth = MAX_DEPTH if limits.depth is None else min(limits.depth, MAX_DEPTH)
         self.notes: list[str] = []
 
     def whole(self, raw: bytes) -> Any:
@@ -139,19 +150,23 @@ class Decoder:
         return value, end
 
     def _decode(self, text: str, start: int) -> tuple[Any, int]:
+        """Decode strictly; give way only where the text makes it necessary."""
+        strict, bounded = True, False
         noted = len(self.notes)
-        try:
-            return self._strict(text, start)
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Invalid control character"):
-                raise
+        while True:
+            try:
+                found = self._decoders[strict, bounded](text, start)
+            except json.JSONDecodeError as error:
+                if not (strict and error.msg.startswith("Invalid control character")):
+                    raise
+                strict = False
+            except ValueError:  # an integer of more digits than int() takes
+                bounded = True
+            else:
+                if not strict:
+                    self.notes.append("control_character")
+                return found
             del self.notes[noted:]
-            found = self._loose(text, start)
-            self.notes.append("control_character")
-            return found
-        except ValueError:  # an integer of more digits than int() takes
-            del self.notes[noted:]
-            return self._digits(text, start)
 
     def _float(self, digits: str) -> float | None:
         number = float(digits)
@@ -161,10 +176,13 @@ class Decoder:
         return number
 
     def _integer(self, digits: str) -> int | None:
-        if len(digits) > MAX_DIGITS:
-            self.notes.append("bad_number")
-            return None
-        return int(digits)
+        try:
+            if len(digits) <= MAX_DIGITS:
+                return int(digits)
+        except ValueError:  # the interpreter's bound is lower still
+            pass
+        self.notes.append("bad_number")
+        return None
 
     def _constant(self, _name: str) -> None:
         self.notes.append("bad_number")
@@ -172,8 +190,8 @@ class Decoder:
     def _check(self, value: Any, raw: bytes | str) -> None:
         """Refuse what is too deep or too wide, if a count of marks says that it could be."""
         curly, square, colon = MARKS[type(raw)]
-        depth, keys = self._limits.depth, self._limits.keys
-        if depth is not None and raw.count(curly) + raw.count(square) > depth:
+        depth, keys = self._depth, self._limits.keys
+        if raw.count(curly) + raw.count(square) > depth:
             _refuse_deeper(value, depth)
         if keys is not None and raw.count(colon) > keys:
             self._limits.check("keys", max(map(len, _objects(value)), default=0))

@@ -29,7 +29,7 @@ class Limits:
         index: The highest `index` of a choice or a tool call.
         tool_calls: Tool calls in one choice.
         logprobs: Log probability entries in one choice.
-        depth: Nesting of JSON containers.
+        depth: Nesting of JSON containers; never more than 128.
         keys: Keys in one JSON object.
         issues: Issues kept; counting goes on.
         decompressed: Bytes that a compressed recording may expand to.

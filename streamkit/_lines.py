@@ -83,6 +83,16 @@ class LineSplitter:
         self._hold(data[last:])
         return lines
 
+    @property
+    def is_at_start_of_line(self) -> bool:
+        """Whether the next byte starts a line."""
+        return not self._pieces and not self._swallow_lf
+
+    def skip(self, size: int) -> None:
+        """Take note of *size* bytes of whole lines that were read otherwise."""
+        self._end += size
+        self._started = True
+
     def rest(self) -> bytes:
         """Return the unterminated last line, and forget it."""
         self.offset = self._end - self._size

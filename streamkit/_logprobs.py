@@ -9,12 +9,13 @@ has tokens, it is padded with nulls.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from ._cells import set_last
 from ._state import Context, State, plain_values
-from ._views import ListView
+from ._views import Entries, ListView
 
 
 __all__ = ["Logprobs"]
@@ -29,7 +30,7 @@ class Logprobs:
     __slots__ = ("_columns", "_fields", "_lists", "_rows", "_warned")
 
     def __init__(self) -> None:
-        self._lists: dict[str, list[Any]] = {}  # chat: each list on its own
+        self._lists: dict[str, Entries] = {}  # chat: each list on its own
         self._columns: dict[str, list[Any]] = {}  # completion: lists in step
         self._rows = 0
         self._fields: State = {}
@@ -42,12 +43,27 @@ class Logprobs:
             self._add_rows(lists, context)
         else:
             for name, entries in lists.items():
-                self._lists.setdefault(name, []).extend(context.keep(entries))
+                self._list(name).extend(context.keep(entries))
         others = {name: value for name, value in logprobs.items() if name not in lists}
         for name, value in others.items():
             self._fields.setdefault(name, None)
             set_last(self._fields, {name: value}, context)
         self._check(context)
+
+    def _list(self, name: str) -> Entries:
+        entries = self._lists.get(name)
+        if entries is None:
+            entries = self._lists[name] = Entries()
+        return entries
+
+    @property
+    def count(self) -> int:
+        """How many entries came, over all lists."""
+        return max(self._rows, sum(map(len, self._lists.values())))
+
+    def extend_raw(self, entries: Sequence[bytes]) -> None:
+        """Append *entries* to chat's `content`, each a whole and valid JSON object."""
+        self._list("content").extend_raw(entries)
 
     def _add_rows(self, lists: dict[str, list[Any]], context: Context) -> None:
         tokens = lists.get("tokens")
@@ -75,10 +91,9 @@ class Logprobs:
             context.issue("text_offset_order", "text_offset goes backwards")
 
     def _check(self, context: Context) -> None:
-        count = max(self._rows, sum(map(len, self._lists.values())))
         bound = context.limits.logprobs
-        if bound is not None and count > bound:
-            context.limits.check("logprobs", count, context.offset)
+        if bound is not None and self.count > bound:
+            context.limits.check("logprobs", self.count, context.offset)
 
     def value(self, context: Context) -> dict[str, Any]:
         """Return the object so far; its lists are views that later entries do not change."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import re
 
+from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
 import attrs
@@ -86,6 +87,10 @@ class Payloads:
     """
     Collect, decode and give out payloads.
 
+    Args:
+        give: Takes each payload the moment it is whole, so that what it reports
+            stands in order among the issues of the framing.
+
     Attributes:
         open: The value that is being collected, or None.
         type: The type of the event so far.
@@ -93,22 +98,22 @@ class Payloads:
         has_found: Whether any payload was given out.
     """
 
-    def __init__(self, log: IssueLog, limits: Limits, decoder: Decoder) -> None:
+    def __init__(
+        self,
+        log: IssueLog,
+        limits: Limits,
+        decoder: Decoder,
+        give: Callable[[Frame], None],
+    ) -> None:
         self._log = log
+        self._give_out = give
         self._limits = limits
         self._decoder = decoder
         self._events = 0
-        self._frames: list[Frame] = []
         self.open: OpenValue | None = None
         self.type = ""
         self.first_text = b""
         self.has_found = False
-
-    def drain(self) -> list[Frame]:
-        """Return the payloads so far, and forget them."""
-        frames, self._frames = self._frames, []
-        self.has_found = self.has_found or bool(frames)
-        return frames
 
     def start(self, text: bytes, offset: int, origin: Origin) -> None:
         self.settle(self.open)
@@ -161,7 +166,7 @@ class Payloads:
             self.abandon(value_open)
             return True
         if value_open.origin != "bare":
-            self._note(value_open, "unterminated_event", "no blank line after the last event")
+            self.note(value_open, "unterminated_event", "no blank line after the last event")
         self.settle(self.open)
         return False
 
@@ -204,7 +209,7 @@ class Payloads:
             else:
                 taken += 1
                 if taken > 1 and value_open.origin == "data":
-                    self._note(value_open, "concatenated_json", "several values in one event")
+                    self.note(value_open, "concatenated_json", "several values in one event")
                 self._emit(value, value_open)
             at = self._next_value(value_open, text, end, taken)
         if value_open.in_array:
@@ -220,7 +225,7 @@ class Payloads:
                 value_open.in_array = text[at] == ","
                 at += 1
             elif taken and text.startswith("data:", at):
-                self._note(value_open, "glued_events", "an event was glued to the one before")
+                self.note(value_open, "glued_events", "an event was glued to the one before")
                 at += len("data:")
             elif text.startswith("[DONE]", at) and taken:
                 self.emit_done(value_open.offset)
@@ -236,13 +241,13 @@ class Payloads:
             self._keep_open(value_open, rest)
         elif taken:
             self.open = None
-            self._note(value_open, "trailing_garbage", f"after a whole value: {quote(rest)}")
+            self.note(value_open, "trailing_garbage", f"after a whole value: {quote(rest)}")
         elif value_open.origin == "bare" and not rest.startswith(("{", "[{", "[[")):
             self.open = None  # text in brackets, such as a link in Markdown
             self.skip_text(value_open.raw(), value_open.offset)
         else:
             self.open = None
-            self._note(value_open, error.code, f"{error.reason} in {quote(rest)}")
+            self.note(value_open, error.code, f"{error.reason} in {quote(rest)}")
 
     def _keep_open(self, value_open: OpenValue, rest: str) -> None:
         kept = rest.encode("utf-8", "replace")
@@ -267,37 +272,53 @@ class Payloads:
 
     def _emit(self, value: Any, value_open: OpenValue) -> None:
         for code in self._decoder.notes:
-            self._note(value_open, code, MESSAGES[code])
+            self.note(value_open, code, MESSAGES[code])
         self._decoder.notes.clear()
         if value_open.origin == "bare":
-            self._note(value_open, "bare_json", "JSON without framing was taken as payloads")
+            self.note(value_open, "bare_json", "JSON without framing was taken as payloads")
         elif value_open.origin == "error":
-            self._note(value_open, "error_field", "`error:` was taken as an error payload")
+            self.note(value_open, "error_field", "`error:` was taken as an error payload")
         if value_open.origin == "error" or value_open.type == "error":
             value = _as_error(value)
         clean = not any(SURROGATE_ESCAPE.search(part) for part in value_open.parts)
         for payload in value if type(value) is list else [value]:
-            self._frames.append(Frame(payload, value_open.event, value_open.offset, clean))
+            self._give(Frame(payload, value_open.event, value_open.offset, clean))
 
     def _emit_text(self, value_open: OpenValue) -> None:
         self.open = None
         text = self._decoder.text(value_open.raw())
         self._decoder.notes.clear()
         if value_open.type == "error":
-            self._note(value_open, "non_json_error", f"an error event: {quote(text)}")
+            self.note(value_open, "non_json_error", f"an error event: {quote(text)}")
             error = {"error": {"message": text}}
-            self._frames.append(Frame(error, value_open.event, value_open.offset))
+            self._give(Frame(error, value_open.event, value_open.offset))
         else:
-            self._note(value_open, "bad_json", f"not JSON: {quote(text)}")
+            self.note(value_open, "bad_json", f"not JSON: {quote(text)}")
+
+    def _give(self, frame: Frame) -> None:
+        self.has_found = True
+        self._give_out(frame)
+
+    @property
+    def is_between_events(self) -> bool:
+        """Whether no event has begun: no value is open, and no type is set."""
+        return self.open is None and not self.type
+
+    def skip(self, events: int) -> int:
+        """Take note of *events* that were read otherwise; return the number of the last."""
+        self._events += events
+        self.has_found = True
+        return self._events - 1
 
     def emit_done(self, offset: int) -> None:
-        self._frames.append(Frame(DONE, self._events, offset))
+        self._give(Frame(DONE, self._events, offset))
         self._events += 1
 
     def issue(self, code: str, message: str, offset: int) -> None:
+        """Report an oddity between values, under the number of the next one."""
         self._log.add(code, message, self._events, offset)
 
-    def _note(self, value_open: OpenValue, code: str, message: str) -> None:
+    def note(self, value_open: OpenValue, code: str, message: str) -> None:
         self._log.add(code, message, value_open.event, value_open.offset)
 
     def skip_text(self, line: bytes, offset: int) -> None:

@@ -15,13 +15,13 @@ from ._accumulator import Accumulator
 from ._choice import Kind
 from ._chunks import StrictLog
 from ._errors import LimitExceeded, StreamkitError, UnknownForm
-from ._framing import Framer
 from ._issues import Issue, IssueLog
 from ._json import Backend, Decoder
 from ._limits import Limits
 from ._outcome import Outcome
 from ._payloads import Frame
 from ._plain import as_plain
+from ._road import Road
 from ._rules import Rule
 from ._streams import StreamSplitter
 
@@ -218,27 +218,27 @@ def _chain(first: Any, items: Iterator[Any]) -> Iterator[Any]:
 def _from_chunks(first: Any, items: Iterator[Any], options: Options) -> Iterator[Outcome]:
     splitter = StreamSplitter(options.accumulator, options.log(), owned=False, framed=False)
     for event, item in enumerate(_chain(first, items)):
-        yield from _checked(splitter.take([Frame(as_plain(item), event, None, False)]), options)
+        splitter.take(Frame(as_plain(item), event, None, clean=False))
+        yield from _checked(splitter.drain(), options)
     yield from _checked(splitter.finish(), options)
 
 
 def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
     log = options.log()
-    framer = Framer(log, options.limits, Decoder(options.json, options.limits))
     splitter = StreamSplitter(options.accumulator, log, owned=True, framed=True)
+    decoder = Decoder(options.json, options.limits)
+    road = Road(splitter, log, options.limits, decoder, learns=not options.cumulative)
     error: StreamkitError | None = None
     try:
         for block in blocks:
-            yield from _checked(splitter.take(framer.feed(block)), options)
-        yield from _checked(splitter.take(framer.finish()), options)
+            road.feed(block)
+            yield from _checked(splitter.drain(), options)
+        road.finish()
     except LimitExceeded as exceeded:
         if options.strict:
             raise
-        if exceeded.limit == "line":
-            framer.salvage(exceeded.partial or [])
-        yield from splitter.take(framer.drain())
         error = exceeded
-    yield from _checked(splitter.finish(cut=framer.cut, error=error), options)
+    yield from _checked(splitter.finish(cut=road.cut, error=error), options)
 
 
 def _checked(outcomes: list[Outcome], options: Options) -> list[Outcome]:

@@ -8,12 +8,13 @@ import attrs
 
 from ._errors import InvalidChunk
 from ._issues import IssueLog
-from ._json import mend_surrogates
+from ._json import MAX_DEPTH, mend_surrogates
 from ._limits import Limits
 
 
 __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
 
+PIECES = 1024
 HIGH_SURROGATES = ("\ud800", "\udbff")
 
 
@@ -62,17 +63,19 @@ class Context:
 
     def keep(self, value: Any) -> Any:
         """Return *value* as it may be stored: nothing of the caller's, no half surrogates."""
-        return value if self.owned else self._copy(value)
+        return value if self.owned else self._copy(value, MAX_DEPTH)
 
-    def _copy(self, value: Any) -> Any:
+    def _copy(self, value: Any, room: int) -> Any:
         kind = type(value)
         if kind is str:
             return value if value.isascii() else self.mend(value)
+        if kind is not dict and kind is not list and kind is not tuple:
+            return value
+        if not room:
+            raise RecursionError
         if kind is dict:
-            return {key: self._copy(item) for key, item in value.items()}
-        if kind is list or kind is tuple:
-            return [self._copy(item) for item in value]
-        return value
+            return {key: self._copy(item, room - 1) for key, item in value.items()}
+        return [self._copy(item, room - 1) for item in value]
 
     def mend(self, text: str) -> str:
         """Return *text* with surrogate pairs joined and halves replaced."""
@@ -111,10 +114,11 @@ class Text:
     after each piece.  A surrogate pair split over two pieces is joined.
     """
 
-    __slots__ = ("_half", "_lone", "_pieces", "_whole")
+    __slots__ = ("_blocks", "_half", "_lone", "_pieces", "_whole")
 
     def __init__(self) -> None:
         self._whole = ""
+        self._blocks: list[str] = []
         self._pieces: list[str] = []
         self._half = ""
         self._lone = False
@@ -125,7 +129,15 @@ class Text:
             self.set(piece, context)
             return
         self._pieces.append(piece)
+        if len(self._pieces) >= PIECES:
+            # Millions of short strings take ten times the memory of their text.
+            self._blocks.append("".join(self._pieces))
+            self._pieces.clear()
         context.grow(len(piece))
+
+    def extend(self, text: str) -> None:
+        """Append *text*, several pieces joined, whose size is counted elsewhere."""
+        self._pieces.append(text)
 
     def set(self, text: str, context: Context) -> None:
         """Replace the whole text."""
@@ -135,8 +147,9 @@ class Text:
 
     def so_far(self) -> str:
         """Return the text so far, a trailing half surrogate left out."""
-        if self._pieces:
-            new = self._half + "".join(self._pieces)
+        if self._pieces or self._blocks:
+            new = "".join([self._half, *self._blocks, *self._pieces])
+            self._blocks.clear()
             self._pieces.clear()
             self._half = ""
             self._whole += new if new.isascii() else self._mended(new)

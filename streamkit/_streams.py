@@ -15,7 +15,7 @@ Several streams in one recording: which payload belongs to which response.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -122,22 +122,28 @@ class StreamSplitter:
         self._outcomes: list[Outcome] = []
         self._count = 0
 
-    def take(self, frames: Iterable[Frame]) -> list[Outcome]:
+    def take(self, frame: Frame) -> None:
         """
-        Take *frames* and return the outcomes of the streams that ended.
+        Take the next payload.
 
         Raises:
             InvalidChunk: In strict mode, likewise `UpstreamError` and `LimitExceeded`.
         """
-        for frame in frames:
-            if frame.value is DONE:
-                self._done()
-            elif type(frame.value) is dict:
-                if not is_ping(frame.value):
-                    self._chunk(frame)
-            elif frame.value is not None or self._framed:
-                self._refuse(frame)
-        return self._drain()
+        if frame.value is DONE:
+            self._done()
+        elif type(frame.value) is dict:
+            if not is_ping(frame.value):
+                self._chunk(frame)
+        elif frame.value is not None or self._framed:
+            self._refuse(frame)
+
+    @property
+    def target(self) -> Open | None:
+        """The stream that the next chunk belongs to if it is like the one before; or None."""
+        last = self._last
+        if self._held or last is None or last.done or last.is_final:
+            return None
+        return None if last.accumulator.has_failed else last
 
     def finish(self, *, cut: bool = False, error: StreamkitError | None = None) -> list[Outcome]:
         """Return the outcomes of the streams that are still open."""
@@ -148,9 +154,10 @@ class StreamSplitter:
         if not self._count:
             outcome = self._make().finish(cut=cut)
             self._give_out(attrs.evolve(outcome, error=error), None)
-        return self._drain()
+        return self.drain()
 
-    def _drain(self) -> list[Outcome]:
+    def drain(self) -> list[Outcome]:
+        """Return the outcomes of the streams that have ended, and forget them."""
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
 

@@ -90,6 +90,11 @@ class FunctionCallText:
             self._scan = self._scan if self._is_whole else None
         return self._is_whole
 
+    @property
+    def text(self) -> Text:
+        """The arguments, or the input."""
+        return self._text
+
     def value(self, context: Context) -> dict[str, Any]:
         """Return the object so far; a name that never came is null."""
         text = self._text.value(context)
@@ -118,6 +123,11 @@ class Call:
         """The name so far, of the function or the custom tool."""
         callee = self._function or self._custom
         return "" if callee is None else callee.name
+
+    @property
+    def arguments(self) -> Text | None:
+        """The arguments so far, if this is a function's call."""
+        return None if self._function is None else self._function.text
 
     def is_whole(self) -> bool:
         """Tell whether the arguments so far are a whole JSON object."""
@@ -209,6 +219,11 @@ class ToolCalls:
             call.add(entry, context)
             if call.id:
                 self._by_id[call.id] = call
+
+    def arguments_at(self, index: Any) -> Text | None:
+        """Return the arguments of the call under *index*, if there is one."""
+        call = self._by_index.get(index)
+        return None if call is None else call.arguments
 
     def _call_for(self, index: int | None, entry: dict[str, Any], context: Context) -> Call:
         identity = _text_of(entry.get("id"))

@@ -1,20 +1,70 @@
 """
-A read-only view of the first entries of a list that only grows.
+Lists that only grow, and read-only views of their first entries.
 
 A snapshot taken at each chunk must neither copy all log probabilities so far
 nor change when more come.  The list under a view is appended to and never
 changed in place, so its first *n* entries stay what they are.
+
+`Entries` also takes entries as raw JSON, and decodes them when they are first
+read: most readers of a response never look at its log probabilities, and bytes
+cost the garbage collector nothing.
 """
 
 from __future__ import annotations
+
+import json
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 
-__all__ = ["ListView"]
+__all__ = ["Entries", "ListView"]
 
 T = TypeVar("T")
+
+
+class Entries:
+    """
+    A list that only grows, some of its entries still raw JSON.
+
+    >>> entries = Entries()
+    >>> entries.extend([{"token": "a"}])
+    >>> entries.extend_raw([b'{"token": "b"}'])
+    >>> len(entries), entries.first(2)
+    (2, [{'token': 'a'}, {'token': 'b'}])
+    """
+
+    __slots__ = ("_entries", "_has_raw")
+
+    def __init__(self) -> None:
+        self._entries: list[Any] = []
+        self._has_raw = False
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def extend(self, entries: Sequence[Any]) -> None:
+        """Append decoded *entries*."""
+        self._entries.extend(entries)
+
+    def extend_raw(self, entries: Sequence[bytes]) -> None:
+        """Append *entries*, each one whole and valid JSON object."""
+        self._entries.extend(entries)
+        self._has_raw = True
+
+    def first(self, count: int) -> list[Any]:
+        """Return the first *count* entries, decoded."""
+        if self._has_raw:
+            self._decode()
+        return self._entries[:count]
+
+    def _decode(self) -> None:
+        raw = [entry for entry in self._entries if type(entry) is bytes]
+        decoded = iter(json.loads(b"[" + b",".join(raw) + b"]"))
+        self._entries = [
+            next(decoded) if type(entry) is bytes else entry for entry in self._entries
+        ]
+        self._has_raw = False
 
 
 class ListView(Sequence[T], Generic[T]):
@@ -33,7 +83,7 @@ class ListView(Sequence[T], Generic[T]):
     __slots__ = ("_entries", "_length", "_made", "_make")
 
     def __init__(
-        self, entries: Sequence[Any], length: int, make: Callable[[Any], T] | None = None
+        self, entries: Sequence[Any] | Entries, length: int, make: Callable[[Any], T] | None = None
     ) -> None:
         self._entries = entries
         self._length = length
@@ -46,6 +96,8 @@ class ListView(Sequence[T], Generic[T]):
 
     def raw(self) -> Sequence[Any]:
         """Return the entries as they are, not made."""
+        if isinstance(self._entries, Entries):
+            return self._entries.first(self._length)
         return self._entries[: self._length]
 
     def _all(self) -> tuple[T, ...]:

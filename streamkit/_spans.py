@@ -1,0 +1,76 @@
+"""
+Where in a JSON text each of its values stands.
+
+The decoder says what a text means, not where; a template needs both.  This is
+slow, plain Python, and runs once for each new shape of chunk.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+__all__ = ["Path", "Span", "spans_of"]
+
+Path = tuple[str | int, ...]
+Span = tuple[int, int]
+
+TOKEN = re.compile(rb'[ \t\r\n]*+("(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^{}\[\],:" \t\r\n]++)', re.DOTALL)
+
+
+class _Walk:
+    """One pass over the tokens of a JSON text that is known to be valid."""
+
+    def __init__(self, text: bytes) -> None:
+        self.tokens = [(match[1], *match.span(1)) for match in TOKEN.finditer(text)]
+        self.at = 0
+        self.spans: dict[Path, Span] = {}
+        self.is_plain = True
+
+    def value(self, path: Path) -> None:
+        token, start, end = self.tokens[self.at]
+        self.at += 1
+        if token == b"{":
+            end = self._members(path, is_object=True)
+        elif token == b"[":
+            end = self._members(path, is_object=False)
+        self.is_plain = self.is_plain and path not in self.spans
+        self.spans[path] = (start, end)
+
+    def _members(self, path: Path, *, is_object: bool) -> int:
+        """Walk over the members of a container; return where it ends."""
+        number = 0
+        while self.tokens[self.at][0] not in {b"}", b"]"}:
+            key: str | int = number
+            if is_object:
+                name = self.tokens[self.at][0]
+                self.is_plain = self.is_plain and b"\\" not in name
+                key = name[1:-1].decode()
+                self.at += 2  # the name and the colon
+            self.value((*path, key))
+            number += 1
+            if self.tokens[self.at][0] == b",":
+                self.at += 1
+        self.at += 1
+        return self.tokens[self.at - 1][2]
+
+
+def spans_of(text: bytes) -> dict[Path, Span] | None:
+    r"""
+    Return the span of each value in *text*, by path.
+
+    Args:
+        text: Valid JSON, as UTF-8.
+
+    Returns:
+        None if a key comes twice or is written with escapes: then a path does
+        not say which value counts.
+
+    >>> spans_of(b'{"a": [10, "b"]}')
+    {('a', 0): (7, 9), ('a', 1): (11, 14), ('a',): (6, 15), (): (0, 16)}
+    >>> spans_of(b'{"a": 1, "a": 2}') is None
+    True
+    """
+    walk = _Walk(text)
+    walk.value(())
+    return walk.spans if walk.is_plain else None

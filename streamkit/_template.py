@@ -1,0 +1,339 @@
+r"""
+A byte template: what the events of a stream have in common, and where they differ.
+
+Consecutive chunks differ in one or two short strings.  `learn` takes one event,
+the chunk it was decoded to, and the merge rules, and makes a regular expression:
+everything is literal but the *holes*.  An event that matches means the same as
+the learned one but for what stands in the holes.
+
+A hole is only where a value may differ without changing anything else:
+
+- a string that is concatenated (content, reasoning, arguments, text);
+- a string that is dropped (padding), or a number that is (a later `created`);
+- the index of the choice;
+- a number that is collected (Friendli's token);
+- one log probability entry, kept as raw JSON until it is read.
+
+Everything else must be *still*: its rule adds nothing when the same value comes
+again.  That is a property of each rule, listed in `STILL`; a chunk with any
+other value has no template and goes the slow road.
+
+What a hole accepts is stricter than JSON, never looser: no control characters,
+no invalid escapes, numbers in plain range.  Where the decoder would have to
+repair something, the event does not match, and the slow road reports it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from typing import Any, Final, Literal, NamedTuple
+
+import attrs
+
+from ._rules import Rule, RuleSet, Table
+from ._spans import Path, spans_of
+
+
+__all__ = ["Hole", "HoleKind", "Template", "learn"]
+
+HoleKind = Literal["text", "index", "number", "logprob", "skip"]
+
+# A value that comes again under one of these rules adds nothing.
+STILL: Final = frozenset(
+    {
+        Rule.DROP,
+        Rule.EXTEND_DISTINCT,
+        Rule.FINISH_REASON,
+        Rule.FIRST,
+        Rule.FIRST_NONZERO,
+        Rule.FIRST_REPORTED,
+        Rule.LAST,
+        Rule.LAST_REPORTED,
+        Rule.MERGE,
+        Rule.MERGE_CATEGORIES,
+        Rule.USAGE,
+    }
+)
+
+# The body of a JSON string (RFC 8259, section 7).
+PLAIN = rb'[^"\\\x00-\x1f]*+'
+BODY = PLAIN + rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + PLAIN + rb")*+"
+# A string inside raw JSON: as above, but no surrogates, which may need mending.
+NO_SURROGATE = rb'\\(?:["\\/bfnrt]|u[0-9abcefABCEF][0-9a-fA-F]{3})'
+STRING = b'"' + PLAIN + b"(?:" + NO_SURROGATE + PLAIN + b')*+"'
+# Integers that every decoder reads exactly; exponents that cannot overflow.
+INTEGER = rb"(?:[1-9][0-9]{0,17}+|0)"
+NUMBER = b"-?+" + INTEGER + rb"(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
+INDEX = b"(" + INTEGER + b")"
+PADDING = rb"[ !#-\[\]-~]*+"
+PATTERNS: Final[dict[HoleKind, bytes]] = {
+    "text": b'"(' + BODY + b')"',
+    "index": INDEX,
+    "number": INDEX,
+}
+
+
+class Hole(NamedTuple):
+    """
+    A place where events differ.
+
+    Attributes:
+        path: Where the value stands in the chunk.
+        kind: What to do with it; the value of a `"skip"` is not looked at.
+        pattern: What it may look like, with one group around its content.
+    """
+
+    path: Path
+    kind: HoleKind
+    pattern: bytes
+
+
+@attrs.frozen
+class Template:
+    """
+    The shape of an event.
+
+    Attributes:
+        pattern: Matches one event; a group for each hole that is not skipped.
+        holes: Those holes, in the order of the groups.
+        chunk: The chunk that the template was learned from.
+        ending: The line ending, or two, that each event ends with.
+        is_bare: The events are lines of JSON without framing.
+    """
+
+    pattern: re.Pattern[bytes]
+    holes: tuple[Hole, ...]
+    chunk: dict[str, Any]
+    ending: bytes
+    is_bare: bool
+
+
+def learn(
+    event: bytes, chunk: dict[str, Any], rules: RuleSet, *, many: bool, still: bool
+) -> Template | None:
+    """
+    Return the template of *event*, or None if it has none.
+
+    Args:
+        event: The bytes of one event, its ending included: one `data` line, or
+            one line of bare JSON.
+        chunk: What its JSON was decoded to.
+        rules: The rules that its values are merged by.
+        many: Choices interleave: the index is a hole.
+        still: Refuse where merging the event again would add anything beside
+            what is in the holes.
+    """
+    start, end = event.find(b"{"), event.rfind(b"}") + 1
+    ending = event[end:]
+    if event[:start] not in PREFIXES or ending not in ENDINGS:
+        return None
+    spans = spans_of(event[start:end])
+    plan = _Plan(rules, many=many, still=still)
+    if spans is None or not plan.chunk(chunk):
+        return None
+    holes = sorted(plan.holes, key=lambda hole: spans[hole.path])
+    pattern, at = [LINE_START], 0
+    for hole in holes:
+        left, right = (start + edge for edge in spans[hole.path])
+        pattern += [re.escape(event[at:left]), hole.pattern or _entry_pattern(event[left:right])]
+        at = right
+    pattern.append(re.escape(event[at:]))
+    kept = tuple(hole for hole in holes if hole.kind != "skip")
+    template = Template(re.compile(b"".join(pattern), re.DOTALL), kept, chunk, ending, start == 0)
+    return template if template.pattern.fullmatch(event) else None
+
+
+LINE_START = rb"(?:\A|(?<=\n))"
+PREFIXES = frozenset({b"data: ", b"data:", b""})
+ENDINGS = frozenset({b"\n\n", b"\r\n\r\n", b"\n", b"\r\n"})
+
+
+class _Plan:
+    """Find the holes of a chunk, and whether the rest of it is still."""
+
+    def __init__(self, rules: RuleSet, *, many: bool, still: bool) -> None:
+        self._rules = rules
+        self._many = many
+        self._still = still
+        self.holes: list[Hole] = []
+
+    def chunk(self, chunk: dict[str, Any]) -> bool:
+        choices = chunk.get("choices")
+        if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+            return False
+        if chunk.get("error") is not None:
+            return False
+        return self._fields((), chunk, self._rules.chunk) and self._choice(choices[0])
+
+    def _choice(self, choice: dict[str, Any]) -> bool:
+        path: Path = ("choices", 0)
+        if self._many and type(choice.get("index")) is int:
+            self._add((*path, "index"), "index")
+        delta = choice.get("delta")
+        if delta is not None and type(delta) is not dict:
+            return not self._still
+        return self._fields(path, choice, self._rules.choice) and (
+            delta is None or self._fields((*path, "delta"), delta, self._rules.delta)
+        )
+
+    def _fields(self, path: Path, fields: dict[str, Any], table: Table) -> bool:
+        return all(
+            self._field((*path, name), value, table.rule_for(name, value))
+            for name, value in fields.items()
+            if value is not None
+        )
+
+    def _field(self, path: Path, value: Any, rule: Rule) -> bool:
+        """Make a hole of a value, or tell whether it is still."""
+        if rule in {Rule.CONCAT, Rule.CONTENT} and type(value) is str:
+            self._add(path, "text")
+        elif rule is Rule.DROP or (rule is Rule.FIRST_NONZERO and value):
+            self._skip(path, value)
+        elif rule is Rule.COLLECT and type(value) is int and value >= 0:
+            self._add(path, "number")
+        elif rule is Rule.TOOL_CALLS and value:
+            return self._tool_call(path, value) or not self._still
+        elif rule is Rule.LOGPROBS:
+            return self._logprobs(path, value) or not self._still
+        else:
+            return rule in STILL or value == [] or not self._still
+        return True
+
+    def _skip(self, path: Path, value: Any) -> None:
+        if type(value) is str and path[-1] != "object":
+            self.holes.append(Hole(path, "skip", b'"' + PADDING + b'"'))
+        elif type(value) is int and value > 0 and path[-1] != "index":
+            self.holes.append(Hole(path, "skip", rb"[1-9][0-9]{0,17}+"))
+
+    def _tool_call(self, path: Path, entries: Any) -> bool:
+        """Make a hole of the arguments of a fragment that goes on with a known call."""
+        if type(entries) is not list or len(entries) != 1 or type(entries[0]) is not dict:
+            return False
+        entry = entries[0]
+        function = entry.get("function")
+        if type(function) is not dict or type(function.get("arguments")) is not str:
+            return False
+        others = {name: value for name, value in function.items() if name != "arguments" and value}
+        named = {name: value for name, value in entry.items() if name not in CALL_FIELDS and value}
+        if others or named or type(entry.get("index")) is not int:
+            return False
+        self._add((*path, 0, "function", "arguments"), "text")
+        return True
+
+    def _logprobs(self, path: Path, logprobs: Any) -> bool:
+        """Make a hole of the one entry of chat's `content`."""
+        if type(logprobs) is not dict:
+            return False
+        others = [value for name, value in logprobs.items() if name != "content"]
+        entries = logprobs.get("content")
+        if any(value is not None for value in others) or type(entries) is not list:
+            return False
+        if not entries:
+            return True
+        if len(entries) != 1 or type(entries[0]) is not dict:
+            return False
+        self._add((*path, "content", 0), "logprob")
+        return True
+
+    def _add(self, path: Path, kind: HoleKind) -> None:
+        self.holes.append(Hole(path, kind, PATTERNS.get(kind, b"")))
+
+
+CALL_FIELDS = frozenset({"index", "type", "function"})
+
+
+# -- Shapes of raw JSON --------------------------------------------------------------
+
+SHAPE_TOKEN = re.compile(
+    rb'(?P<string>"(?:[^"\\]|\\.)*+")|(?P<number>-?[0-9][0-9.eE+-]*+)'
+    rb"|(?P<word>true|false|null)|(?P<mark>[{}\[\],:]|[ ])",
+    re.DOTALL,
+)
+INTEGERS = re.compile(rb"[0-9]++(?:, ?[0-9]++)*+")
+LEAVES = {"string": STRING, "number": NUMBER, "word": rb"(?:true|false|null)"}
+
+
+def _entry_pattern(raw: bytes) -> bytes:
+    """
+    Return a pattern, with one group, of JSON values of the same shape as *raw*.
+
+    Keys, their order and the blanks are literal; strings, numbers and the number
+    of entries of an array may differ.  An array's entries must be alike: where
+    they are not, the pattern matches nothing.
+    """
+    try:
+        return b"(" + _ShapeWalk(raw).value() + b")"
+    except _Shapeless:
+        return rb"((?!))"
+
+
+class _Shapeless(Exception):
+    """The JSON has no one shape."""
+
+
+class _ShapeWalk:
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._at = 0
+        self._comma = b","
+
+    def _next(self) -> tuple[str, bytes]:
+        token = SHAPE_TOKEN.match(self._raw, self._at)
+        if token is None:
+            raise _Shapeless
+        self._at = token.end()
+        return str(token.lastgroup), token[0]
+
+    def _blanks(self) -> bytes:
+        start = self._at
+        while self._raw[self._at : self._at + 1] == b" ":
+            self._at += 1
+        return self._raw[start : self._at]
+
+    def value(self) -> bytes:
+        """Return the pattern of the value that starts here."""
+        kind, token = self._next()
+        if token == b"{":
+            return self._object()
+        if token == b"[":
+            return self._array()
+        if kind not in LEAVES:
+            raise _Shapeless
+        return LEAVES[kind]
+
+    def _object(self) -> bytes:
+        parts = [rb"\{", self._blanks()]
+        while self._raw[self._at : self._at + 1] != b"}":
+            kind, name = self._next()
+            if kind != "string":
+                raise _Shapeless
+            parts += [re.escape(name), self._mark(b":"), self.value()]
+            if self._raw[self._at : self._at + 1] == b",":
+                parts.append(self._mark(b","))
+        self._at += 1
+        return b"".join([*parts, rb"\}"])
+
+    def _mark(self, mark: bytes) -> bytes:
+        if self._next()[1] != mark:
+            raise _Shapeless
+        spaced = mark + self._blanks()
+        if mark == b",":
+            self._comma = spaced
+        return spaced
+
+    def _array(self) -> bytes:
+        if self._raw[self._at : self._at + 1] == b"]":
+            self._at += 1
+            return rb"\[\]"
+        start = self._at
+        entry = self.value()
+        while self._raw[self._at : self._at + 1] == b",":
+            self._mark(b",")
+            if self.value() != entry:
+                raise _Shapeless
+        if INTEGERS.fullmatch(self._raw, start, self._at):
+            entry = INTEGER  # bytes: most of what an entry is
+        if self._next()[1] != b"]":
+            raise _Shapeless
+        return rb"\[" + entry + b"(?:" + self._comma + entry + rb")*+\]"

@@ -1,0 +1,69 @@
+"""`streamkit check`: one line on each stream."""
+
+from __future__ import annotations
+
+import argparse
+
+from ._command import Command
+from ._escape import escape_line
+from ._inputs import Failed, Found, add_reading_arguments, read_streams
+from ._output import stdout, tell
+from ._verdict import issue_counts, kind_of, state
+
+
+__all__ = ["COMMAND", "summary"]
+
+EXAMPLES = """\
+The fields of a line: file, number of the stream in it, id, kind, state (complete,
+cut, error or empty), chunks, finish reasons, issues with how often each came.
+
+examples:
+  streamkit check *.sse
+  streamkit check *.sse | grep -v ' · complete · '    those with something missing
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a line on each stream and return the exit status."""
+    status = 0
+    for item in read_streams(args):
+        if isinstance(item, Failed):
+            tell(f"{item.source}: {item.message}")
+        else:
+            output = stdout()
+            output.write(summary(item) + "\n")
+            output.flush()
+        status = max(status, item.status)
+    return status
+
+
+def summary(found: Found) -> str:
+    """Return the line on the stream *found*, safe to show."""
+    outcome = found.outcome
+    response = outcome.response
+    choices = [] if response is None else response.choices
+    fields = [
+        found.source,
+        f"#{found.number}",
+        (response and str(response.id)) or "-",
+        kind_of(outcome) or "-",
+        state(outcome),
+        f"{outcome.chunks} chunk" + "s" * (outcome.chunks != 1),
+        ",".join(str(choice.finish_reason or "-") for choice in choices) or "-",
+        ",".join(issue_counts(outcome)) or "-",
+    ]
+    return escape_line(" · ".join(fields))
+
+
+COMMAND = Command(
+    name="check",
+    summary="print one line on each stream: whole or not, and what was noticed",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

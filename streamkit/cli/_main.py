@@ -1,0 +1,120 @@
+"""The entry point: the table of commands, and how the command ends."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import sys
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from streamkit import __version__
+
+from . import _check, _rebuild, _show
+from ._command import Command
+from ._escape import escape_line
+from ._inputs import INCOMPLETE, USAGE
+from ._output import discard_output, stdout, tell
+
+
+__all__ = ["main"]
+
+
+COMMANDS = (
+    _rebuild.COMMAND,
+    _show.COMMAND,
+    _check.COMMAND,
+)
+
+EXIT_STATUS = """\
+exit status:
+  0    every stream is complete
+  1    a stream was cut, carried an error or was refused, or there was none
+  2    wrong usage, or a file could not be read or written
+"""
+
+# What 128 + SIGINT is to a shell.
+INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """The standard parser, but arguments in its messages cannot drive a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with *message*."""
+        super().error(escape_line(message))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    # No abbreviations: a new option must not change what a script means.
+    parser = Parser(
+        prog="streamkit",
+        description="Turn a stream of LLM chunks back into the full response.",
+        epilog="streamkit COMMAND --help has the options and examples.\n\n" + EXIT_STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"streamkit {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        _add_command(commands, command)
+    return parser
+
+
+def _add_command(commands: argparse._SubParsersAction[Parser], command: Command) -> None:
+    parser = commands.add_parser(
+        command.name,
+        help=command.summary,
+        description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
+        epilog=f"{command.examples}\n{EXIT_STATUS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    parser.set_defaults(run=command.run)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """
+    Run the command line *argv*, or the process's own, and return the exit status.
+
+    Inputs that cannot be read are the commands' business; an OSError that comes
+    here is about the output.
+    """
+    try:
+        status = _run(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        return _output_failed(error)
+    except RecursionError:
+        tell("JSON is nested too deep; --limit depth=64 refuses it")
+        return INCOMPLETE
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        if sys.stdout is not None:
+            stdout()  # also --help has text beyond ASCII
+        args = make_parser().parse_args(argv)
+    except SystemExit as done:  # --help, --version, or wrong usage
+        return int(done.code or 0)
+    status: int = args.run(args)
+    return status
+
+
+def _output_failed(error: OSError) -> int:
+    # Whoever read the output has gone: nothing to say, and nobody to say it to.
+    # Windows calls a broken pipe an invalid argument.
+    if error.errno in (errno.EPIPE, errno.EINVAL):
+        discard_output()
+        return INCOMPLETE
+    name = f"{error.filename}: " if error.filename else ""
+    tell(f"cannot write: {name}{error.strerror or error}")
+    discard_output()
+    return USAGE

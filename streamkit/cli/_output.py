@@ -1,0 +1,105 @@
+"""Where a command writes: standard output as UTF-8, a file at once, or standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import secrets
+import stat
+import sys
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from ._escape import escape_line
+
+
+__all__ = ["STDOUT", "discard_output", "has_colour", "open_output", "stdout", "tell"]
+
+STDOUT = "-"
+
+
+def tell(message: str) -> None:
+    """Write *message*, escaped, as one line to standard error."""
+    if sys.stderr is not None:  # None: closed by whoever started this
+        sys.stderr.write(f"streamkit: {escape_line(message)}\n")
+        sys.stderr.flush()
+
+
+def stdout() -> TextIO:
+    """
+    Return standard output, set to UTF-8 and plain newlines whatever the locale.
+
+    Raises:
+        OSError: If it is closed.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    return sys.stdout
+
+
+def has_colour() -> bool:
+    """Tell whether standard output is a terminal that may be sent escape sequences."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def discard_output() -> None:
+    """
+    Send the rest of what is written nowhere.
+
+    Without this the interpreter, at its end, flushes what a broken pipe refused,
+    and complains.
+    """
+    with contextlib.suppress(OSError, AttributeError):  # no such file: nothing to discard
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.dup2(nowhere, sys.stderr.fileno())
+        finally:
+            os.close(nowhere)
+
+
+@contextlib.contextmanager
+def open_output(name: str) -> Iterator[TextIO]:
+    """
+    Open the file called *name* to write text to; `-` is standard output.
+
+    A file appears whole, or not at all: on an error, and when nothing was
+    written, what was there stays.  A device or a pipe is written to directly.
+
+    Raises:
+        OSError: If it cannot be opened or written.
+    """
+    if name == STDOUT:
+        yield stdout()
+        return
+    path = Path(name)
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+    else:
+        with _replacing(Path(os.path.realpath(path))) as file:  # a symbolic link stays one
+            yield file
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """Write to a temporary file beside *path*, and put it in its place at the end."""
+    # Not tempfile's: that makes private files, and the umask should decide.
+    temporary = path.with_name(f".streamkit-{secrets.token_hex(6)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            yield file
+        if temporary.stat().st_size:
+            if path.exists():
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,93 @@
+"""`streamkit rebuild`: the full response as JSON."""
+
+from __future__ import annotations
+
+import argparse
+
+from streamkit._converter import to_json
+from streamkit._json import encode
+
+from ._command import Command
+from ._inputs import Failed, Found, add_reading_arguments, read_streams
+from ._output import STDOUT, open_output, tell
+from ._report import report, report_failure
+from ._verdict import reasons
+
+
+__all__ = ["COMMAND"]
+
+EXAMPLES = """\
+examples:
+  streamkit rebuild recording.sse             the response, on one line
+  curl -sN … | streamkit rebuild --indent 2   of a live stream, to be read
+  streamkit rebuild *.sse -o all.jsonl        many recordings, one line a response
+  streamkit rebuild --outcome recording.sse   with what was cut or wrong
+"""
+
+MOST_INDENT = 32
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse what is incomplete or needs any repair"
+    )
+    group = parser.add_argument_group("writing")
+    group.add_argument(
+        "--indent", type=int, choices=range(MOST_INDENT + 1), metavar="N", help="spaces per level"
+    )
+    group.add_argument(
+        "--outcome", action="store_true", help="print the response together with its issues"
+    )
+    group.add_argument(
+        "-o",
+        dest="output",
+        default=STDOUT,
+        metavar="FILE",
+        help="write to FILE, whole or not at all; if there is nothing to write it stays as it is",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the response of each stream and return the exit status."""
+    status = 0
+    with open_output(args.output) as output:
+        for item in read_streams(args):
+            line = _line(item, args)
+            if line is not None:
+                output.write(line + "\n")
+                output.flush()
+            complaint = _complaint(item)
+            if complaint is not None:
+                tell(f"{item.source}: {complaint}")
+            status = max(status, item.status)
+    return status
+
+
+def _line(item: Found | Failed, args: argparse.Namespace) -> str | None:
+    """Return the JSON to print for *item*, or None if there is none."""
+    if isinstance(item, Failed):
+        if item.error is None or not args.outcome:
+            return None
+        return encode(report_failure(item.error, item.source), indent=args.indent)
+    if args.outcome:
+        return encode(report(item.outcome, item.source), indent=args.indent)
+    if item.outcome.response is None:
+        return None
+    return to_json(item.outcome.response, indent=args.indent)
+
+
+def _complaint(item: Found | Failed) -> str | None:
+    if isinstance(item, Failed):
+        return item.message
+    return None if item.outcome.complete else f"incomplete: {reasons(item.outcome)}"
+
+
+COMMAND = Command(
+    name="rebuild",
+    summary="print the full response as JSON",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,39 @@
+"""What is said of an outcome in a word or two, by more than one command."""
+
+from __future__ import annotations
+
+from streamkit._models import ChatCompletion
+from streamkit._outcome import REASONS, Outcome
+
+
+__all__ = ["issue_counts", "kind_of", "reasons", "state"]
+
+
+def state(outcome: Outcome) -> str:
+    """Return `complete`, `error`, `empty` or `cut`."""
+    if outcome.complete:
+        return "complete"
+    if outcome.error is not None:
+        return "error"
+    return "empty" if outcome.response is None else "cut"
+
+
+def kind_of(outcome: Outcome) -> str | None:
+    """Return the kind of the response, `chat` or `completion`, or None if there is none."""
+    if outcome.response is None:
+        return None
+    return "chat" if isinstance(outcome.response, ChatCompletion) else "completion"
+
+
+def reasons(outcome: Outcome) -> str:
+    """Return why *outcome* is not complete: codes, then the message of its error."""
+    codes = [] if outcome.error is None else [outcome.error.code]
+    is_empty = outcome.response is None
+    codes += [code for code in outcome.issue_counts if is_empty or code in REASONS]
+    message = "" if outcome.error is None else f": {outcome.error}"
+    return ", ".join(codes) + message
+
+
+def issue_counts(outcome: Outcome) -> list[str]:
+    """Return the issue codes of *outcome* with how often each came: `id_changed=3`."""
+    return [f"{code}={count}" for code, count in outcome.issue_counts.items()]

@@ -1,0 +1,286 @@
+"""Collecting the text of values, decoding it, giving it out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hypothesis import given, settings
+
+from streamkit import LimitExceeded, Limits
+from streamkit._issues import IssueLog
+from streamkit._json import Decoder
+from streamkit._payloads import DONE, Frame, Payloads, Sentinel
+
+from .helpers import assert_frames, fragments, frame
+
+
+@pytest.fixture
+def payloads():
+    return Payloads(IssueLog(), Limits(), Decoder("json"))
+
+
+A, B = {"a": 1}, {"b": [2]}
+
+
+@pytest.mark.parametrize(
+    ("data", "values", "codes"),
+    [
+        pytest.param(b'data: {"a":1}\n\n', [A], [], id="one"),
+        pytest.param(b"data: 1\n\ndata: null\n\n", [1, None], [], id="scalars"),
+        pytest.param(b'data: "[DONE]"\n\n', ["[DONE]"], [], id="text"),
+        pytest.param(b'data: [{"a":1},{"b":[2]}]\n\n', [A, B], [], id="array-is-its-values"),
+        pytest.param(b"data: []\n\n", [], [], id="empty-array"),
+        pytest.param(b'data: {"a":1}{"b":[2]}\n\n', [A, B], ["concatenated_json"], id="glued"),
+        pytest.param(
+            b'data: {"a":1} {"b":[2]} {"a":1}\n\n',
+            [A, B, A],
+            ["concatenated_json"] * 2,
+            id="three-glued",
+        ),
+        pytest.param(
+            b'data: {"a":"}{"}{"b":[2]}\n\n',
+            [{"a": "}{"}, B],
+            ["concatenated_json"],
+            id="brackets-in-text",
+        ),
+        pytest.param(
+            b'data: {"a":1}data: {"b":[2]}\n\n',
+            [A, B],
+            ["glued_events", "concatenated_json"],
+            id="glued-event",
+        ),
+        pytest.param(
+            b'data: {"a":1}data: [DONE]\n\n', [A, DONE], ["glued_events"], id="glued-done"
+        ),
+        pytest.param(b'data: {"a":1}[DONE]\n\n', [A, DONE], [], id="done-behind"),
+        pytest.param(b'data: {"a":1} \t\n\n', [A], [], id="blanks-behind"),
+        pytest.param(b'data: {"a":1} xyz\n\n', [A], ["trailing_garbage"], id="garbage"),
+        pytest.param(b'data: {"a":1}}\n\n', [A], ["trailing_garbage"], id="bracket-too-many"),
+        pytest.param(
+            b'data: {"a":1}{"b":x}\n\n', [A], ["trailing_garbage"], id="second-is-malformed"
+        ),
+        pytest.param(b"data: {'a':1}\n\n", [], ["bad_json"], id="malformed"),
+        pytest.param(b"data: [1,]\n\n", [], ["bad_json"], id="malformed-array"),
+        pytest.param(b"data: hello\n\n", [], ["bad_json"], id="plain-text"),
+        pytest.param(b"data: hello\ndata: world\n\n", [], ["bad_json"], id="text-lines"),
+        pytest.param(b'data: {"a":\ndata: 1}\n\n', [A], [], id="over-two-lines"),
+        pytest.param(b'data: {"a":1}{"b":\ndata: [2]}\n\n', [A, B], [], id="second-over-two-lines"),
+        pytest.param(b'data: [{"a":1},\ndata: {"b":[2]}]\n\n', [A, B], [], id="array-over-lines"),
+        pytest.param(
+            b'data: {"a":\ndata: "x\ndata: y"}\n\n',
+            [{"a": "x\ny"}],
+            ["control_character"],
+            id="text-over-lines",
+        ),
+        pytest.param(b'data: {"a":NaN}\n\n', [{"a": None}], ["bad_number"], id="nan"),
+        pytest.param(b'data: {"a":"\xff"}\n\n', [{"a": "\ufffd"}], ["invalid_utf8"], id="utf-8"),
+        pytest.param(
+            b'data: {"a":"\xff",\ndata: "b":1}\n\n',
+            [{"a": "\ufffd", "b": 1}],
+            ["invalid_utf8"],
+            id="utf-8-in-the-first-of-two-lines",
+        ),
+        pytest.param(b"data: " + b"[" * 65 + b"]" * 65 + b"\n\n", [], ["too_deep"], id="too-deep"),
+        pytest.param(b'{"a":1}\n', [A], ["bare_json"], id="bare"),
+        pytest.param(b'{"a":1}\n{"b":[2]}\n', [A, B], ["bare_json"], id="lines"),
+        pytest.param(b'{"a":1}{"b":[2]}\n', [A, B], ["bare_json"], id="bare-glued"),
+        pytest.param(b'{"a":1} x\n', [A], ["bare_json", "trailing_garbage"], id="bare-garbage"),
+        pytest.param(b'[{"a":1},{"b":[2]}]\n', [A, B], ["bare_json"], id="bare-array"),
+        pytest.param(b'[\n{"a":1},\n{"b":[2]}\n]\n', [A, B], ["bare_json"], id="bare-array-lines"),
+        pytest.param(b'[{"a":\n1}\n,{"b":\n[2]}]\n', [A, B], ["bare_json"], id="bare-array-cut"),
+        pytest.param(b'{\n "a": 1\n}\n', [A], ["bare_json"], id="bare-pretty"),
+        pytest.param(b"[link](x)\n", [], ["unframed_text", "no_events"], id="text-in-brackets"),
+        pytest.param(b"{x}\n", [], ["bad_json"], id="bare-malformed"),
+        pytest.param(b'[{"a":x}]\n', [], ["bad_json"], id="bare-malformed-array"),
+        pytest.param(
+            b'error: {"m":1}\n\n', [{"error": {"m": 1}}], ["error_field"], id="error-field"
+        ),
+        pytest.param(
+            b'error: {"error":1,"a":2}\n\n', [{"error": 1, "a": 2}], ["error_field"], id="has-error"
+        ),
+        pytest.param(
+            b'error: {"error":null}\n\n',
+            [{"error": {"error": None}}],
+            ["error_field"],
+            id="null-error",
+        ),
+        pytest.param(
+            b'event: error\ndata: {"m":1}\n\n', [{"error": {"m": 1}}], [], id="error-event"
+        ),
+        pytest.param(
+            b"event: error\ndata: [1]\n\n", [{"error": {"message": [1]}}], [], id="error-array"
+        ),
+        pytest.param(
+            b"event: error\ndata: slow\n\n",
+            [{"error": {"message": "slow"}}],
+            ["non_json_error"],
+            id="error-text",
+        ),
+        pytest.param(
+            b"event: error\ndata: slow\xff\n\n",
+            [{"error": {"message": "slow\ufffd"}}],
+            ["non_json_error"],
+            id="error-text-utf-8",
+        ),
+        pytest.param(
+            b"data: slow\nevent: error\n\n",
+            [{"error": {"message": "slow"}}],
+            ["non_json_error"],
+            id="type-behind",
+        ),
+    ],
+)
+def test_values(data, values, codes):
+    """Each whole value is a payload of its own; what is not whole is reported."""
+    assert_frames(data, values, codes)
+
+
+@pytest.mark.parametrize(
+    ("data", "values", "codes", "cut"),
+    [
+        pytest.param(b'data: {"a":1}', [A], ["unterminated_event"], False, id="whole"),
+        pytest.param(b"data: x", [], ["unterminated_event", "bad_json"], False, id="t"),
+        pytest.param(b'data: {"a":', [], ["cut_value"], True, id="cut"),
+        pytest.param(b'data: {"a":1}{"a":', [A], ["cut_value"], True, id="second-cut"),
+        pytest.param(b'data: {"a":\n\n', [], ["cut_value"], True, id="cut-event"),
+        pytest.param(b'data: {"a":1}{"b":\n\n', [A], ["cut_value"], True, id="second-cut-event"),
+        pytest.param(b'{"a":', [], ["cut_value"], True, id="bare-cut"),
+        pytest.param(b'[{"a":1},{"b":', [A], ["bare_json", "cut_value"], True, id="array-cut"),
+        pytest.param(b'[{"a":1},', [A], ["bare_json", "cut_value"], True, id="array-cut-between"),
+        pytest.param(b'{"a":1}', [A], ["bare_json"], False, id="bare-whole"),
+        pytest.param(
+            b"event: error\ndata: slow",
+            [{"error": {"message": "slow"}}],
+            ["unterminated_event", "non_json_error"],
+            False,
+            id="error-text",
+        ),
+    ],
+)
+def test_end_of_input(data, values, codes, cut):
+    """What is whole at the end is kept, what is cut is dropped, and both are reported."""
+    assert_frames(data, values, codes, cut=cut)
+
+
+@pytest.mark.parametrize(
+    ("data", "frames"),
+    [
+        pytest.param(
+            b'data: {"a":1}\n\ndata: [DONE]\n\n',
+            [Frame(A, 0, 0), Frame(DONE, 1, 15)],
+            id="two-events",
+        ),
+        pytest.param(
+            b'data: {"a":1}{"b":[2]}\n\n', [Frame(A, 0, 0), Frame(B, 0, 0)], id="one-event"
+        ),
+        pytest.param(b': c\ndata: {"a":\ndata: 1}\n\n', [Frame(A, 0, 4)], id="first-line"),
+        pytest.param(b"\xef\xbb\xbfdata: 1\n\n", [Frame(1, 0, 3)], id="bom-counts"),
+        pytest.param(b'data: "\\ud83d"\n\n', [Frame("\ud83d", 0, 0, clean=False)], id="unclean"),
+        pytest.param(b'data: "\\uD83D"\n\n', [Frame("\ud83d", 0, 0, clean=False)], id="upper-case"),
+        pytest.param(b'data: "\\u00e9"\n\n', [Frame("é", 0, 0)], id="clean"),
+        pytest.param(
+            b'data: ["\\ude00",\ndata: 1]\n\n',
+            [Frame("\ude00", 0, 0, clean=False), Frame(1, 0, 0, clean=False)],
+            id="unclean-lines",
+        ),
+    ],
+)
+def test_frames(data, frames):
+    """A payload knows its event, where that began, and whether it may hold half a pair."""
+    assert frame([data])[0] == frames
+
+
+@settings(max_examples=200, deadline=None)
+@given(fragments(b'"\\ud83d"', b'{"a":"\\ude00"}', b'\\ude00"}'))
+def test_clean_payloads_encode(data):
+    """A payload that is called clean has no half surrogates."""
+    for found in frame([data])[0]:
+        if found.clean and found.value is not DONE:
+            json.dumps(found.value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "offset"),
+    [
+        pytest.param([b'data: "12345678901234567890"'], 0, id="one-line"),
+        pytest.param([b"data: 1", b"", b'data: "12345678901234567890"'], 9, id="later"),
+        pytest.param([b'data: {"a":', b'data: "123456",', b'data: "b":1}'], 0, id="lines-add-up"),
+        pytest.param([b'data: {"a":', b'"123456",', b'"b":1}'], 0, id="bare-lines-add-up"),
+        pytest.param([b'{"a":1}', b'{"a":', b'"1234567890"}'], 8, id="bare"),
+    ],
+)
+def test_event_limit(lines, offset):
+    """The data of one event is bounded, over all its lines."""
+    with pytest.raises(LimitExceeded) as caught:
+        frame([b"\n".join(lines)], Limits(event=16))
+    assert (caught.value.limit, caught.value.offset) == ("event", offset)
+
+
+@pytest.mark.parametrize("origin", [b"", b"data: "], ids=["bare", "data"])
+def test_a_long_value_is_not_decoded_at_each_line(monkeypatch, origin):
+    """A value over thousands of lines is decoded a few times, not once a line."""
+    calls = []
+    prefix = Decoder.prefix
+    monkeypatch.setattr(Decoder, "prefix", lambda *args: calls.append(1) or prefix(*args))
+    value = {"a": [{"b": number, "c": "}{"} for number in range(1000)]}
+    data = b"".join(
+        origin + line + b"\n" for line in json.dumps(value, indent=1).encode().splitlines()
+    )
+    frames, _, _ = frame([data + b"\n"])
+    assert [found.value for found in frames] == [value]
+    assert len(calls) <= 4
+
+
+def test_drain_forgets(payloads):
+    """A payload is given out once; that there was one is remembered."""
+    assert (payloads.drain(), payloads.has_found) == ([], False)
+    payloads.emit_done(3)
+    assert (payloads.drain(), payloads.has_found) == ([Frame(DONE, 0, 3)], True)
+    assert (payloads.drain(), payloads.has_found) == ([], True)
+
+
+def test_nothing_to_settle(payloads):
+    """Without an open value there is nothing to decode, settle or drop."""
+    payloads.settle(None)
+    payloads.decode(None)
+    assert (payloads.drain(), payloads.open) == ([], None)
+
+
+def test_a_start_settles_the_value_before(payloads):
+    """A new value ends the one before it: whole, it is given out."""
+    payloads.start(b"1", 0, "data")
+    payloads.start(b"2", 5, "data")
+    payloads.settle(payloads.open)
+    assert payloads.drain() == [Frame(1, 0, 0), Frame(2, 1, 5)]
+    assert payloads.open is None
+
+
+def test_abandon_gives_out_what_is_whole(payloads):
+    """A value that turns out to be whole is not dropped."""
+    payloads.start(b"1", 0, "data")
+    payloads.abandon(payloads.open)
+    assert payloads.drain() == [Frame(1, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param(b'{"choices":[]}', True, id="choices"),
+        pytest.param(b'{"error":1}', True, id="error"),
+        pytest.param(b'{"a":1}', False, id="other"),
+        pytest.param(b'{"choices":[]', False, id="cut"),
+        pytest.param(b'{"choices":x}', False, id="malformed"),
+        pytest.param(b'["choices"]', False, id="array"),
+    ],
+)
+def test_is_chunk(payloads, content, expected):
+    """A line is a chunk if it is a whole object with a key that only chunks have."""
+    assert payloads.is_chunk(content) is expected
+
+
+def test_sentinel():
+    """`[DONE]` is one value, unlike any payload."""
+    assert DONE is Sentinel("[DONE]")
+    assert DONE != "[DONE]"

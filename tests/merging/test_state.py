@@ -1,0 +1,255 @@
+"""Tests of the context of a merge, and of text in pieces."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamkit import InvalidChunk, LimitExceeded, Limits
+from streamkit._issues import IssueLog
+from streamkit._state import Context, Text, is_empty, plain_value, plain_values
+
+
+def context_of(**options):
+    limits = options.pop("limits", Limits())
+    return Context(IssueLog(), limits, **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, True),
+        ("", True),
+        ([], True),
+        ({}, True),
+        (0, False),
+        (0.0, False),
+        (False, False),
+        (" ", False),
+        ([None], False),
+        ({"a": None}, False),
+    ],
+    ids=repr,
+)
+def test_what_says_nothing_is_empty(value, expected):
+    """Null and empty containers are empty; zero and false do say something."""
+    assert is_empty(value) is expected
+
+
+# -- Context -------------------------------------------------------------------------
+
+
+def test_issues_carry_event_and_offset():
+    """An issue says which chunk it came from, and where that starts."""
+    context = context_of(event=3, offset=40)
+    context.issue("id_changed", "from 'a' to 'b'")
+    (issue,) = context.log.issues
+    assert (issue.code, issue.event, issue.offset) == ("id_changed", 3, 40)
+
+
+def test_a_refusal_is_an_issue():
+    """Lenient: the value is left out and the message says where it was."""
+    context = context_of()
+    context.refuse("bad_type", "expected str, got int", "$.id")
+    assert context.log.issues[0].message == "expected str, got int @ $.id"
+
+
+def test_a_refusal_raises_in_strict_mode():
+    """Strict: the same, raised, with the path; the issue is kept as well."""
+    context = context_of(strict=True)
+    with pytest.raises(InvalidChunk) as caught:
+        context.refuse("bad_type", "expected str, got int", "$.id")
+    assert caught.value.path == "$.id"
+    assert caught.value.errors == ("expected str, got int @ $.id",)
+    assert context.log.counts == {"bad_type": 1}
+
+
+def test_kept_values_share_nothing_with_the_callers():
+    """Dicts, lists and tuples are copied, at every depth; tuples become lists."""
+    value = {"a": [{"b": [1]}, ({"c": 2},)]}
+    kept = context_of().keep(value)
+    assert kept == {"a": [{"b": [1]}, [{"c": 2}]]}
+    assert kept["a"] is not value["a"]
+    assert kept["a"][0] is not value["a"][0]
+    assert kept["a"][0]["b"] is not value["a"][0]["b"]
+    assert kept["a"][1][0] is not value["a"][1][0]
+
+
+def test_owned_values_are_not_copied():
+    """What was decoded here belongs to nobody else."""
+    value = {"a": [1]}
+    assert context_of(owned=True).keep(value) is value
+
+
+@pytest.mark.parametrize(
+    ("value", "kept", "replaced"),
+    [
+        ("a\ud83d", "a\ufffd", True),
+        ("\ud83d\ude00", "\U0001f600", False),
+        ("é", "é", False),
+        (["\ude00"], ["\ufffd"], True),
+    ],
+    ids=ascii,
+)
+def test_kept_strings_have_no_half_surrogates(value, kept, replaced):
+    """Pairs are joined, halves replaced, and the replacement is noted."""
+    context = context_of()
+    assert context.keep(value) == kept
+    assert context.has_lone_surrogate is replaced
+
+
+def test_a_half_surrogate_is_noted_for_good():
+    """Later whole strings do not take the note back."""
+    context = context_of()
+    context.keep("\ud83d")
+    context.keep("é")
+    assert context.has_lone_surrogate
+
+
+def test_text_is_bounded():
+    """The bound is on all text together; one character more raises."""
+    context = context_of(limits=Limits(text=4), offset=7)
+    context.grow(4)
+    with pytest.raises(LimitExceeded) as caught:
+        context.grow(1)
+    assert (caught.value.limit, caught.value.value, caught.value.offset) == ("text", 5, 7)
+
+
+def test_text_without_a_bound():
+    """None switches the bound off."""
+    context = context_of(limits=Limits(text=None))
+    context.grow(1 << 60)
+    assert context.text == 1 << 60
+
+
+# -- Text ----------------------------------------------------------------------------
+
+
+def text_of(*pieces, **options):
+    context = context_of(**options)
+    text = Text()
+    for piece in pieces:
+        text.add(piece, context)
+    return text, context
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected", "is_lone"),
+    [
+        ([], "", False),
+        (["", ""], "", False),
+        (["a", "", "b"], "ab", False),
+        (["a", "a"], "aa", False),
+        (["é", "é"], "éé", False),
+        (["a\ud83d", "\ude00b"], "a\U0001f600b", False),
+        (["\ud83d", "", "\ude00"], "\U0001f600", False),
+        (["a\ud83d"], "a\ufffd", True),
+        (["\ud83d", "a"], "\ufffda", True),
+        (["\ude00", "a"], "\ufffda", True),
+        (["\ud83d", "\ud83d", "\ude00"], "\ufffd\U0001f600", True),
+    ],
+    ids=ascii,
+)
+def test_pieces_are_joined(pieces, expected, is_lone):
+    """Pieces are concatenated; a pair split over two is one character."""
+    text, context = text_of(*pieces)
+    assert text.value(context) == expected
+    assert context.has_lone_surrogate is is_lone
+    assert context.text == sum(map(len, pieces))
+
+
+def test_a_half_at_the_end_waits_for_its_other_half():
+    """Read in between, the half shows as U+FFFD; joined later, the pair is whole."""
+    text, context = text_of("a\ud83d")
+    assert text.so_far() == "a"
+    assert text.value(context) == "a\ufffd"
+    text.add("\ude00", context)
+    assert text.value(context) == "a\U0001f600"
+
+
+def test_setting_replaces_the_whole():
+    """`set` forgets the pieces, and the count of characters follows."""
+    text, context = text_of("abc", "\ud83d")
+    assert text.so_far() == "abc"
+    text.set("xy", context)
+    assert text.value(context) == "xy"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected", "count"),
+    [
+        (["He", "Hello", "Hello!"], "Hello!", 6),
+        (["Hello", "Hello"], "Hello", 5),
+        (["Hello", ""], "Hello", 5),
+        (["Hello", "!"], "Hello!", 6),
+        (["a", "ab", "c"], "abc", 3),
+    ],
+    ids=str,
+)
+def test_a_cumulative_piece_replaces_what_it_repeats(pieces, expected, count):
+    """Opt-in: a piece that starts with all before it is the whole; others are appended."""
+    text, context = text_of(*pieces, cumulative=True)
+    assert text.value(context) == expected
+    assert context.text == count
+
+
+def test_without_opt_in_a_repeated_prefix_is_appended():
+    """No heuristics: text that happens to repeat is text."""
+    text, context = text_of("ha", "haha")
+    assert text.value(context) == "hahaha"
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters(codec=None, exclude_categories=[]), max_size=30),
+    st.lists(st.integers(0, 30)),
+    st.lists(st.booleans(), min_size=32, max_size=32),
+)
+def test_any_split_gives_the_same_text(whole, cuts, reads):
+    """Cut anywhere, between surrogates too, and read in between or not, the text is the same."""
+    whole = json.loads(json.dumps(whole))
+    units = whole.encode("utf-16-le", "surrogatepass")
+    places = sorted({0, len(units), *(min(cut * 2, len(units)) for cut in cuts)})
+    context = context_of()
+    text = Text()
+    for start, end, read in zip(places, places[1:], reads, strict=False):
+        piece = units[start:end].decode("utf-16-le", "surrogatepass")
+        text.add(piece, context)
+        if read:
+            text.value(context)
+    expected = units.decode("utf-16-le", "replace")
+    assert text.value(context) == expected
+
+
+# -- Values --------------------------------------------------------------------------
+
+
+def test_plain_values_are_copies():
+    """Later merges change what is kept, not what was read."""
+    text, context = text_of("a")
+    state = {"text": text, "list": [1, {"a": [2]}], "object": {"t": text}, "number": 1.5}
+    plain = plain_values(state, context)
+    state["list"][1]["a"].append(3)
+    text.add("b", context)
+    assert plain == {
+        "text": "a",
+        "list": [1, {"a": [2]}],
+        "object": {"t": "a"},
+        "number": 1.5,
+    }
+
+
+@pytest.mark.parametrize("value", [None, "a", 0, 1.5, True])
+def test_atoms_are_themselves(value):
+    """Nothing happens to what cannot change."""
+    assert plain_value(value, context_of()) is value
+
+
+def test_an_object_of_another_kind_is_kept():
+    """What a caller's chunk holds besides JSON data is handed on as it is."""
+    value = object()
+    assert plain_value(value, context_of()) is value

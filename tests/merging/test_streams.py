@@ -1,0 +1,491 @@
+"""Tests of several streams in one recording: which payload belongs to which response."""
+
+from __future__ import annotations
+
+import json
+
+from itertools import pairwise
+
+import pytest
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamkit import InvalidChunk, LimitExceeded, Limits, UpstreamError, rebuild, rebuild_all
+from streamkit._streams import HELD, is_final, is_opening
+
+from . import HEAD, LINEFEEDS, chunk, codes, sse
+from .strategies import interleaved
+
+
+def say(id, content, finish=None, role=False):
+    """Return a chunk of the stream *id*; an id of None is left out."""
+    delta = {"role": "assistant", "content": content} if role else {"content": content}
+    plain = chunk({"index": 0, "delta": delta, "finish_reason": finish}, id=id)
+    return {key: value for key, value in plain.items() if value is not None}
+
+
+def stream(id, *pieces, finish="stop"):
+    """Return the chunks of one stream: it opens with the role, and ends with a reason."""
+    return [
+        say(id, pieces[0], role=True),
+        *(say(id, piece) for piece in pieces[1:]),
+        *([say(id, "", finish)] if finish else []),
+    ]
+
+
+def whole(id, content, **more):
+    """Return a whole response, as a body that is not streamed."""
+    message = {"role": "assistant", "content": content}
+    answer = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {**HEAD, "id": id, "object": "chat.completion", "choices": [answer], **more}
+
+
+def whole_completion(id, text):
+    answer = {"index": 0, "text": text, "finish_reason": "stop"}
+    return {"id": id, "object": "text_completion", "choices": [answer], "usage": {"x": 1}}
+
+
+def summary(outcomes):
+    """Return id, text and completeness of each outcome."""
+    return [
+        (
+            outcome.response.id,
+            "".join(
+                getattr(each, "text", None) or each.message.content
+                for each in outcome.response.choices
+            ),
+            outcome.complete,
+        )
+        for outcome in outcomes
+    ]
+
+
+def of(chunks, **options):
+    return summary(rebuild_all(chunks, **options))
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def lines(*payloads):
+    return "".join(json.dumps(payload) + "\n" for payload in payloads).encode()
+
+
+# -- What a payload looks like -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (whole("a", "x"), True),
+        ({"object": "chat.completion", "choices": []}, True),
+        ({"object": "chat.completion", "choices": [{"delta": {}}]}, False),
+        (whole_completion("a", "x"), True),
+        ({**whole_completion("a", "x"), "usage": {}}, False),
+        (whole_completion("a", ""), False),
+        ({**whole_completion("a", "x"), "choices": []}, False),
+        (say("a", "x", "stop"), False),
+    ],
+    ids=str,
+)
+def test_what_is_a_whole_response(payload, expected):
+    """A body that is not streamed: by its object, or text, reason and usage at once."""
+    assert is_final(payload) is expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (say("a", "x", role=True), True),
+        (say("a", "x"), False),
+        (say("a", "x", "stop", role=True), False),
+        ({"choices": [{"text": "a"}]}, True),
+        ({"choices": [{"text": ""}]}, False),
+        ({"choices": [{"delta": "odd"}]}, False),
+        ({"choices": []}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_what_opens_a_stream(payload, expected):
+    """It begins something and ends nothing."""
+    assert is_opening(payload) is expected
+
+
+# -- After [DONE] --------------------------------------------------------------------
+
+
+A, B = stream("a", "1", "2"), stream("b", "3", "4")
+BOTH = [("a", "12", True), ("b", "34", True)]
+
+
+def test_a_new_id_after_done_is_another_stream():
+    """Back to back, in order of appearance."""
+    assert of(sse(A) + sse(B)) == BOTH
+
+
+def test_streams_without_ids_are_parted_by_done():
+    """Where no chunk has an id, one with choices after `[DONE]` begins another stream."""
+    none = [say(None, "1"), say(None, "2", "stop")]
+    assert of(sse(none) + sse(none)) == [("", "12", True)] * 2
+
+
+@pytest.mark.parametrize(
+    "late",
+    [say("a", "late"), chunk(id=None, usage={"x": 1}), {**chunk(), "id": ""}, say(None, "late")],
+    ids=["same id", "usage", "empty id", "no id"],
+)
+def test_late_payloads_are_left_out(late):
+    """A payload with the same id, or none, adds nothing after `[DONE]`, and is reported."""
+    (outcome,) = rebuild_all(sse(A) + sse([late], done=False))
+    assert summary([outcome]) == [BOTH[0]]
+    assert codes(outcome) == ["data_after_done"]
+    assert outcome.issues[0].event == 4
+
+
+def test_late_payloads_without_choices_do_not_begin_a_stream():
+    """Without ids, a usage chunk after `[DONE]` is late, too."""
+    (outcome,) = rebuild_all(sse([say(None, "1", "stop")]) + sse([{"usage": {"x": 1}}]))
+    assert codes(outcome) == ["data_after_done"]
+    assert outcome.response.usage is None
+
+
+def test_an_azure_stream_behind_another():
+    """Azure's first chunk has an empty id; it belongs to the stream that follows it."""
+    first = {"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
+    outcomes = list(rebuild_all(sse([first, *A]) + sse([first, *B])))
+    assert summary(outcomes) == BOTH
+    for outcome in outcomes:
+        assert outcome.response.extra == {"prompt_filter_results": [{"prompt_index": 0}]}
+        assert codes(outcome) == []
+
+
+def test_a_late_payload_before_another_stream_is_the_firsts():
+    """What has no `id` at all is late; what has an empty one is early."""
+    late = {"usage": {"total_tokens": 1}}
+    first, second = rebuild_all(sse(A) + sse([late], done=False) + sse(B))
+    assert codes(first) == ["data_after_done"]
+    assert codes(second) == []
+    assert summary([first, second]) == BOTH
+
+
+def test_many_late_payloads_are_reported_as_they_come():
+    """They are not held without bound."""
+    late = [{"usage": {"total_tokens": 1}}] * (HELD + 2)
+    (outcome,) = rebuild_all(sse(A) + sse(late, done=False))
+    assert outcome.issue_counts["data_after_done"] == len(late)
+
+
+@pytest.mark.parametrize("extra", [DONE, DONE + DONE], ids=["twice", "thrice"])
+def test_done_may_come_again(extra):
+    """More `[DONE]` changes nothing."""
+    assert of(sse(A) + extra + sse(B) + extra) == BOTH
+
+
+def test_done_before_any_chunk_begins_nothing():
+    """A `[DONE]` at the start ends no stream."""
+    assert of(DONE + sse(A)) == [BOTH[0]]
+
+
+# -- Ids that interleave -------------------------------------------------------------
+
+
+def zipped(*streams, done=True):
+    longest = max(map(len, streams))
+    rows = [each[n] for n in range(longest) for each in streams if n < len(each)]
+    return sse(rows, done=False) + (DONE * len(streams) if done else b"")
+
+
+def test_ids_that_interleave_are_streams():
+    """A log of two requests at once: each response on its own."""
+    assert of(zipped(A, B)) == BOTH
+    assert of(zipped(A, B, done=False)) == BOTH
+    assert of([*zip_chunks(A, B)]) == BOTH
+
+
+def zip_chunks(*streams):
+    for row in zip(*streams, strict=True):
+        yield from row
+
+
+def test_three_streams_interleave():
+    """Once ids are known to interleave, a further id is a further stream."""
+    c = stream("c", "5", "6")
+    assert of(zipped(A, B, c)) == [*BOTH, ("c", "56", True)]
+
+
+def test_done_ends_the_stream_that_has_finished():
+    """While several are open, `[DONE]` belongs to one whose choices have finished."""
+    a, b = stream("a", "1"), stream("b", "2", "3", "4")
+    rows = [a[0], b[0], a[1]]
+    data = sse(rows) + sse(b[1:])
+    assert of(data) == [("a", "1", True), ("b", "234", True)]
+    outcomes = list(rebuild_all(data))
+    assert [outcome.done for outcome in outcomes] == [True, True]
+    assert [codes(outcome) for outcome in outcomes] == [[], []]
+
+
+def test_done_while_none_has_finished_ends_the_last():
+    """Then it belongs to the stream that spoke last."""
+    rows = [say("a", "1"), say("b", "2"), say("a", "3"), say("b", "4")]
+    outcomes = list(rebuild_all(sse(rows)))
+    assert summary(outcomes) == [("a", "13", False), ("b", "24", True)]
+    assert [outcome.done for outcome in outcomes] == [False, True]
+
+
+def test_a_chunk_without_id_belongs_to_the_stream_that_spoke_last():
+    """Between interleaved chunks, too."""
+    rows = [say("a", "1"), say("b", "2"), say("a", "3"), say(None, "4"), say("b", "5")]
+    assert [text for _, text, _ in of(rows)] == ["134", "25"]
+
+
+def test_a_chunk_without_id_after_one_done_belongs_to_an_open_stream():
+    """The stream that has ended takes no more."""
+    rows = [say("a", "1"), say("b", "2"), say("a", "3", "stop")]
+    data = sse(rows) + sse([say(None, "4"), say("b", "5", "stop")])
+    assert of(data) == [("a", "13", True), ("b", "245", True)]
+
+
+def test_held_chunks_without_id_stay_in_place():
+    """While it is open whether ids interleave, nothing is lost or moved."""
+    rows = [say("a", "1"), say("b", "2"), say(None, "3"), say("a", "4")]
+    assert [text for _, text, _ in of(rows)] == ["14", "23"]
+    rows = [say("a", "1"), say("b", "2"), say(None, "3"), say("c", "4")]
+    assert [text for _, text, _ in of(rows)] == ["1234"]
+
+
+# -- An id for each chunk ------------------------------------------------------------
+
+
+def test_an_id_for_each_chunk_is_one_stream():
+    """Some gateways do that: one response with the first id, and an issue."""
+    rows = [say(f"a{n}", str(n), "stop" if n == 4 else None) for n in range(5)]
+    (outcome,) = rebuild_all(sse(rows))
+    assert summary([outcome]) == [("a0", "01234", True)]
+    assert codes(outcome) == ["id_changed"]
+    assert outcome.issue_counts["id_changed"] == 4
+
+
+def test_a_stream_longer_than_what_is_held():
+    """After so many ids that never came back it is decided, and stays so."""
+    count = HELD + 100
+    rows = [say(f"a{n}", "x") for n in range(count)]
+    (outcome,) = rebuild_all([*rows, say("a0", "y"), say("a1", "z", "stop")])
+    assert summary([outcome]) == [("a0", "x" * count + "yz", True)]
+
+
+def test_ids_are_decided_anew_for_the_next_stream():
+    """What one gateway does is no rule for the stream behind `[DONE]`."""
+    rows = [say("x1", "1"), say("x2", "2", "stop")]
+    assert of(sse(rows) + zipped(A, B)) == [("x1", "12", True), *BOTH]
+
+
+# -- Back to back without [DONE] -----------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [list, lambda rows: lines(*rows)], ids=["chunks", "lines"])
+def test_a_finished_stream_and_an_opening_chunk(form):
+    """A log without `[DONE]`: a finish, then an opening chunk of another id."""
+    assert of(form([*A, *B])) == BOTH
+
+
+def test_an_opening_chunk_behind_an_unfinished_stream_is_held():
+    """A stream that has not finished may be a gateway's: ids that never return are one."""
+    rows = [*stream("a", "1", "2", finish=None), *stream("b", "3")]
+    assert of(rows) == [("a", "123", True)]
+
+
+def test_completions_back_to_back():
+    """Text opens a completion."""
+
+    def completion(id, *pieces):
+        head = {"id": id, "object": "text_completion"}
+        rows = [{**head, "choices": [{"index": 0, "text": piece}]} for piece in pieces]
+        return [*rows, {**head, "choices": [{"index": 0, "text": "", "finish_reason": "stop"}]}]
+
+    assert of([*completion("a", "1", "2"), *completion("b", "3")]) == [
+        ("a", "12", True),
+        ("b", "3", True),
+    ]
+
+
+# -- Whole responses -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "form"),
+    [(whole, "lines"), (whole_completion, "lines"), (whole, "chunks"), (whole, "array")],
+    ids=["chat", "completion", "chunks", "array"],
+)
+def test_whole_responses_in_a_row(make, form):
+    """Each is a stream of its own."""
+    rows = [make(id, id.upper()) for id in ("a", "b", "c")]
+    source = {"lines": lines(*rows), "chunks": rows, "array": json.dumps(rows).encode()}[form]
+    assert of(source) == [("a", "A", True), ("b", "B", True), ("c", "C", True)]
+
+
+def test_whole_responses_without_ids():
+    """Without ids, each object with choices is a response."""
+    rows = [{**whole("", text), "id": None} for text in ("1", "2")]
+    assert of(rows) == [("", "1", True), ("", "2", True)]
+
+
+def test_a_whole_response_that_comes_twice_is_one():
+    """The same id again is the same response, whose message is already there."""
+    assert [id for id, _, _ in of([whole("a", "1"), whole("a", "1")])] == ["a"]
+
+
+def test_a_usage_chunk_without_id_behind_a_whole_response():
+    """It belongs to that response: it has no choices."""
+    (outcome,) = rebuild_all([whole("a", "1"), {"usage": {"total_tokens": 3}}])
+    assert outcome.response.usage.total_tokens == 3
+
+
+def test_a_stream_behind_a_whole_response_and_the_other_way_round():
+    """They are told apart either way."""
+    assert of([whole("w", "0"), *A]) == [("w", "0", True), BOTH[0]]
+    assert of([*A, whole("w", "0")]) == [BOTH[0], ("w", "0", True)]
+
+
+# -- Odd payloads --------------------------------------------------------------------
+
+
+def test_pings_are_no_stream():
+    """Signs of life begin nothing and report nothing."""
+    ping = {"type": "ping"}
+    (outcome,) = rebuild_all(sse([ping, *A, ping]))
+    assert (codes(outcome), outcome.chunks) == ([], len(A))
+
+
+@pytest.mark.parametrize("payload", [5, "odd", [1], None], ids=repr)
+def test_what_is_no_object_is_reported(payload):
+    """Bytes: every payload that is no object; an iterable may hold None."""
+    (outcome,) = rebuild_all(sse([payload, *A]))
+    assert codes(outcome) == ["not_a_chunk"]
+    (outcome,) = rebuild_all([payload, *A])
+    assert codes(outcome) == ([] if payload is None else ["not_a_chunk"])
+    assert summary([outcome]) == [BOTH[0]]
+
+
+# -- Issues go to the stream they belong to ------------------------------------------
+
+
+def test_framing_issues_go_to_the_stream_they_were_met_in():
+    """By event number, before, within and behind a stream; the order is that of events."""
+    bad = b"data: {bad}\n\n"
+    data = (
+        bad + sse(A[:1], done=False) + bad + sse(A[1:]) + sse(B[:1], done=False) + bad + sse(B[1:])
+    )
+    first, second = rebuild_all(data)
+    assert [(issue.code, issue.event) for issue in first.issues] == [
+        ("bad_json", 0),
+        ("bad_json", 2),
+    ]
+    assert [(issue.code, issue.event) for issue in second.issues] == [("bad_json", 7)]
+
+
+def test_issues_of_both_halves_are_in_order_and_bounded():
+    """The first so many of both together, sorted by event, are kept; all are counted."""
+    rows = [say("a", "1"), chunk("odd", id="a"), say("a", "2", "stop")]
+    data = sse(rows[:2], done=False) + b"data: {bad}\n\n" + sse(rows[2:], done=False)
+    (outcome,) = rebuild_all(data)
+    assert codes(outcome) == ["bad_choice", "bad_json", "done_missing"]
+    (outcome,) = rebuild_all(data, limits=Limits(issues=1))
+    assert codes(outcome) == ["bad_choice"]
+    assert outcome.issue_counts == {"bad_choice": 1, "bad_json": 1, "done_missing": 1}
+
+
+# -- Errors and limits ---------------------------------------------------------------
+
+
+def test_an_error_of_one_stream_is_not_the_others():
+    """Each outcome has its own error."""
+    failing = {"id": "a", "error": {"message": "overloaded"}}
+    first, second = rebuild_all(sse([*A[:1], failing]) + sse(B))
+    assert type(first.error) is UpstreamError
+    assert second.error is None
+    assert summary([first, second]) == [("a", "1", False), BOTH[1]]
+
+
+def test_a_bound_ends_one_stream_only():
+    """The stream that crossed it takes no more; those behind it are rebuilt."""
+    long = stream("a", *"123456")
+    outcomes = list(rebuild_all(sse(long) + sse(B), limits=Limits(chunks=4)))
+    assert [type(outcome.error) for outcome in outcomes] == [LimitExceeded, type(None)]
+    assert summary(outcomes) == [("a", "1234", False), BOTH[1]]
+
+
+def test_a_bound_raises_in_strict_mode():
+    """With the response so far."""
+    with pytest.raises(LimitExceeded) as caught:
+        list(rebuild_all(sse(A), strict=True, limits=Limits(chunks=1)))
+    assert caught.value.partial.choices[0].message.content == "1"
+
+
+def test_a_refusal_raises_in_strict_mode():
+    """Whole streams before it are given out first."""
+    outcomes = rebuild_all(sse(A) + sse([*B[:2], chunk("odd", id="b")]), strict=True)
+    assert summary([next(outcomes)]) == [BOTH[0]]
+    with pytest.raises(InvalidChunk) as caught:
+        next(outcomes)
+    assert caught.value.partial.choices[0].message.content == "34"
+
+
+def test_the_input_that_ends_with_a_bound_ends_the_open_stream():
+    """A line beyond the limit ends the stream that was open, with what it had."""
+    data = sse(A[:2], done=False) + b"data: " + b"x" * 3000
+    outcome = rebuild(data, limits=Limits(line=2000))
+    assert outcome.error.limit == "line"
+    assert summary([outcome]) == [("a", "12", False)]
+
+
+def test_a_bound_before_any_stream_is_the_outcomes_error():
+    """There is no response, and the error says why."""
+    outcome = rebuild(b"data: " + b"x" * 3000, limits=Limits(line=2000))
+    assert (outcome.response, outcome.error.limit) == (None, "line")
+    assert codes(outcome) == ["empty_stream"]
+
+
+def test_a_bound_of_its_own_is_not_replaced():
+    """A stream that has failed keeps its error when the input fails as well."""
+    data = sse(A, done=False) + b"data: " + b"x" * 3000
+    outcome = rebuild(data, limits=Limits(line=2000, chunks=1))
+    assert outcome.error.limit == "chunks"
+
+
+# -- Properties ----------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.text("xyz", min_size=1, max_size=2), min_size=2, max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_streams_in_a_row_come_out_in_order(texts, done):
+    """However many streams follow each other, framed or not, each comes out whole."""
+    streams = [stream(f"id-{n}", *pieces) for n, pieces in enumerate(texts)]
+    expected = [(f"id-{n}", "".join(pieces), True) for n, pieces in enumerate(texts)]
+    assert of(b"".join(sse(each, done=done) for each in streams)) == expected
+    assert of([row for each in streams for row in each]) == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_interleaved_streams_come_out_whole(data):
+    """Two streams in any mixture in which one's id comes back are two responses."""
+    rows = data.draw(interleaved([A, B]))
+    ids = [row["id"] for row in rows]
+    changes = sum(one != other for one, other in pairwise(ids))
+    if changes < 2:
+        return
+    assert sorted(of(rows)) == BOTH
+
+
+def test_the_separator_is_what_sse_makes():
+    """The builders of this folder make events that end with a blank line."""
+    assert sse([{}], done=False) == f"data: {{}}{LINEFEEDS}".encode()
