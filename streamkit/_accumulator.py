@@ -7,18 +7,22 @@ order, several in one chunk, and with gaps.
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ._cells import is_index
-from ._choice import ChoiceAccumulator, Kind, rules_of
+from ._choice import ChoiceAccumulator, rules_of
 from ._errors import InputRefused, InvalidChunk, LimitExceeded, StreamkitError, UpstreamError, quote
 from ._issues import Issue, IssueLog
+from ._kinds import Kind, is_chunk, is_ping, kind_of
 from ._limits import Limits
 from ._merge import has_number, merge_fields
 from ._outcome import Outcome
 from ._plain import as_plain
+from ._repeat import Repeater
 from ._rules import Rule, RuleSet
 from ._state import Context, State, is_empty, plain_values
 
@@ -27,43 +31,7 @@ if TYPE_CHECKING:
     from ._models import ChatCompletion, Completion
 
 
-__all__ = ["Accumulator", "dict_entries", "is_chunk", "kind_of"]
-
-PINGS = frozenset({"ping", "keepalive"})
-OBJECTS = ("chat.completion", "text_completion")
-
-
-def dict_entries(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in *value*, if it is a list."""
-    return [entry for entry in value if type(entry) is dict] if isinstance(value, list) else []
-
-
-def kind_of(chunk: Mapping[str, Any]) -> Kind | None:
-    """
-    Return what kind of stream *chunk* belongs to, if it tells.
-
-    `object` alone does not tell: legacy servers send chat deltas as
-    `text_completion`, and text as chat.
-    """
-    name = chunk.get("object")
-    if isinstance(name, str) and name.startswith("chat.completion"):
-        return "chat"
-    entries = dict_entries(chunk.get("choices"))
-    if any(entry.get("text") is not None for entry in entries):
-        return "completion"
-    if any(entry.get("delta", entry.get("message")) is not None for entry in entries):
-        return "chat"
-    return "completion" if name == "text_completion" else None
-
-
-def is_chunk(payload: dict[str, Any]) -> bool:
-    """Tell whether *payload* is a chunk of a known kind: choices, usage or an error."""
-    if "choices" in payload or payload.get("error") is not None:
-        return True
-    if "usage" in payload and "type" not in payload:
-        return True
-    name = payload.get("object")
-    return isinstance(name, str) and name.startswith(OBJECTS)
+__all__ = ["Accumulator"]
 
 
 class Accumulator:
@@ -108,6 +76,8 @@ class Accumulator:
         self._error: StreamkitError | None = None
         self._refusal: StreamkitError | None = None
         self._outcome: Outcome | None = None
+        self._repeater = Repeater(self._choices, self._context)
+        self._most_chunks: float = math.inf if limits.chunks is None else limits.chunks
 
     @property
     def choices(self) -> Mapping[int, ChoiceAccumulator]:
@@ -180,7 +150,31 @@ class Accumulator:
             UpstreamError: In strict mode, if *chunk* carries an error.
             InputRefused: After `finish` or one of these.
         """
-        self.add_plain(as_plain(chunk))
+        if type(chunk) is not dict or self._refusal is not None:
+            self.add_plain(as_plain(chunk))
+        elif self._chunks < self._most_chunks and self._repeats(chunk):
+            self._chunks += 1
+            self._context.event += 1
+        else:
+            self._add_and_learn(chunk)
+
+    def _repeats(self, chunk: dict[str, Any]) -> bool:
+        """Merge *chunk* if it repeats the one before but for its text; return whether it does."""
+        try:
+            return self._repeater.add(chunk)
+        except LimitExceeded as error:
+            self._chunks += 1
+            self.fail(error)
+            raise
+
+    def _add_and_learn(self, chunk: dict[str, Any]) -> None:
+        counts = self._context.log.counts
+        before = counts.total()
+        self.add_plain(chunk)
+        if counts.total() == before and not self._context.cumulative:
+            self._repeater.learn(chunk, self._rules)
+        else:
+            self._repeater.forget()
 
     def add_plain(
         self,
@@ -222,7 +216,7 @@ class Accumulator:
             self._context.refuse("bad_chunk", f"expected an object, got {quote(payload)}", "$")
         elif is_chunk(payload):
             self._merge_chunk(payload)
-        elif payload.get("type") not in PINGS:
+        elif not is_ping(payload):
             self._context.refuse("not_a_chunk", f"no choices, no usage: {quote(payload)}", "$")
 
     def _merge_chunk(self, chunk: dict[str, Any]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ._cells import Content, set_last
 from ._errors import quote
 from ._issues import Issue, IssueLog
+from ._kinds import Kind
 from ._limits import Limits
 from ._logprobs import Logprobs
 from ._merge import merge_fields
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
     from ._models import Choice, CompletionChoice
 
 
-__all__ = ["ChoiceAccumulator", "Kind", "rules_of"]
-
-Kind = Literal["chat", "completion"]
+__all__ = ["ChoiceAccumulator", "rules_of"]
 
 
 def rules_of(kind: Kind, rules: Mapping[str, Rule] | None) -> RuleSet:

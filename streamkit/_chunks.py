@@ -5,38 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError, UpstreamError, quote
-from ._framing import Framer
-from ._issues import Issue, IssueLog
+from ._issues import Issue, IssueLog, StrictLog
 from ._json import Backend, Decoder
+from ._kinds import is_ping
 from ._limits import Limits
 from ._lines import Data, as_bytes
 from ._payloads import DONE, Frame
+from ._reading_road import ReadingRoad
 
 
-__all__ = ["ChunkReader", "StrictLog", "is_ping"]
-
-PINGS = frozenset({"ping", "keepalive"})
-
-
-def is_ping(payload: dict[str, Any]) -> bool:
-    """Tell whether *payload* is a sign of life and no chunk: `{"type": "ping"}`."""
-    return payload.get("type") in PINGS and "choices" not in payload
-
-
-class StrictLog(IssueLog):
-    """A log that raises what it would have recorded."""
-
-    def add(
-        self, code: str, message: str, event: int | None = None, offset: int | None = None
-    ) -> Issue:
-        """
-        Raise the issue.
-
-        Raises:
-            FramingError: Always, with the issue.
-        """
-        issue = super().add(code, message, event, offset)
-        raise FramingError(str(issue), issue=issue)
+__all__ = ["ChunkReader"]
 
 
 class ChunkReader:
@@ -76,8 +54,8 @@ class ChunkReader:
         """Forget everything, as if newly made."""
         self._log = (StrictLog if self._strict else IssueLog)(self._limits.issues)
         decoder = Decoder(self._json, self._limits)
-        self._framer = Framer(self._log, self._limits, decoder, self._take)
         self._chunks: list[dict[str, Any]] = []
+        self._road = ReadingRoad(self._log, self._limits, decoder, self._take, self._chunks)
         self._refusal: StreamkitError | None = None
         self.done = False
         self.error: UpstreamError | None = None
@@ -90,7 +68,7 @@ class ChunkReader:
     @property
     def cut(self) -> bool:
         """Whether, after `finish`, the input turned out to end inside a value."""
-        return self._framer.cut
+        return self._road.cut
 
     def feed(self, data: Data) -> list[dict[str, Any]]:
         """
@@ -105,8 +83,11 @@ class ChunkReader:
         """
         data = as_bytes(data)
         self._refuse_if_over()
+        chunk = self._road.one(data)
+        if chunk is not None:
+            return [chunk]
         try:
-            self._framer.feed(data)
+            self._road.feed(data)
         except (LimitExceeded, FramingError) as error:
             self._fail(error)
             raise
@@ -123,7 +104,7 @@ class ChunkReader:
         """
         self._refuse_if_over()
         try:
-            self._framer.finish()
+            self._road.finish()
         except (LimitExceeded, FramingError) as error:
             self._fail(error)
             raise
@@ -140,7 +121,8 @@ class ChunkReader:
         error.partial = self._drain()
 
     def _drain(self) -> list[dict[str, Any]]:
-        chunks, self._chunks = self._chunks, []
+        chunks = self._chunks.copy()
+        self._chunks.clear()
         return chunks
 
     def _take(self, frame: Frame) -> None:

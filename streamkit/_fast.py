@@ -22,7 +22,6 @@ of real recordings hold them against each other.  What keeps them equal:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from json import decoder
 from typing import Any, NamedTuple, Protocol
 
 import attrs
@@ -30,15 +29,12 @@ import attrs
 from ._accumulator import Accumulator
 from ._choice import ChoiceAccumulator
 from ._logprobs import Logprobs
+from ._mould import scanstring
 from ._state import Context, Text
 from ._template import Hole, Template
 
 
 __all__ = ["Sinks", "apply_run", "bind"]
-
-
-# The C function under json.loads: the body of a string, and where it ended.
-scanstring: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 
 
 class Sink(Protocol):

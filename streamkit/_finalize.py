@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ._accumulator import Accumulator
-from ._choice import Kind
 from ._errors import EmptyStream
+from ._kinds import Kind
 from ._limits import Limits
 
 

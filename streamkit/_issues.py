@@ -13,8 +13,10 @@ from types import MappingProxyType
 
 import attrs
 
+from ._errors import FramingError
 
-__all__ = ["ISSUES", "Issue", "IssueLog"]
+
+__all__ = ["ISSUES", "Issue", "IssueLog", "StrictLog"]
 
 
 @attrs.frozen
@@ -83,6 +85,22 @@ class IssueLog:
         taken.counts, self.counts = self.counts, Counter(issue.code for issue in kept)
         taken.counts -= self.counts
         return taken
+
+
+class StrictLog(IssueLog):
+    """A log that raises what it would have recorded."""
+
+    def add(
+        self, code: str, message: str, event: int | None = None, offset: int | None = None
+    ) -> Issue:
+        """
+        Raise the issue.
+
+        Raises:
+            FramingError: Always, with the issue.
+        """
+        issue = super().add(code, message, event, offset)
+        raise FramingError(str(issue), issue=issue)
 
 
 # Kept once a stream, counted always.

@@ -12,16 +12,16 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import attrs
 
 from ._accumulator import Accumulator
-from ._choice import Kind
-from ._chunks import StrictLog
 from ._errors import LimitExceeded, StreamkitError, UnknownForm
-from ._issues import Issue, IssueLog
+from ._framing import Framer
+from ._issues import Issue, IssueLog, StrictLog
 from ._json import Backend, Decoder
+from ._kinds import Kind
 from ._limits import Limits
+from ._merging_road import MergingRoad
 from ._outcome import Outcome
 from ._payloads import Frame
 from ._plain import as_plain
-from ._road import Road
 from ._rules import Rule
 from ._streams import StreamSplitter
 
@@ -227,7 +227,11 @@ def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
     log = options.log()
     splitter = StreamSplitter(options.accumulator, log, owned=True, framed=True)
     decoder = Decoder(options.json, options.limits)
-    road = Road(splitter, log, options.limits, decoder, learns=not options.cumulative)
+    road: Framer | MergingRoad
+    if options.cumulative:  # each piece replaces what it repeats: no run is alike
+        road = Framer(log, options.limits, decoder, splitter.take)
+    else:
+        road = MergingRoad(splitter, log, options.limits, decoder)
     error: StreamkitError | None = None
     try:
         for block in blocks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from typing import Any, Protocol
 
 import attrs
@@ -45,6 +47,10 @@ class Context:
     owned: bool = False
     text: int = 0
     has_lone_surrogate: bool = False
+    _most_text: float = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._most_text = math.inf if self.limits.text is None else self.limits.text
 
     def issue(self, code: str, message: str) -> None:
         """Report an oddity that was dealt with."""
@@ -90,10 +96,9 @@ class Context:
         Raises:
             LimitExceeded: If there are too many.
         """
-        self.text += size
-        bound = self.limits.text
-        if bound is not None and self.text > bound:
-            self.limits.check("text", self.text, self.offset)
+        self.text = total = self.text + size
+        if total > self._most_text:
+            self.limits.check("text", total, self.offset)
 
 
 class Cell(Protocol):

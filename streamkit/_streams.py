@@ -20,10 +20,10 @@ from typing import Any
 
 import attrs
 
-from ._accumulator import Accumulator, dict_entries
-from ._chunks import is_ping
+from ._accumulator import Accumulator
 from ._errors import LimitExceeded, StreamkitError, quote
 from ._issues import IssueLog
+from ._kinds import dict_entries, is_ping
 from ._outcome import Outcome
 from ._payloads import DONE, Frame
 

@@ -35,9 +35,9 @@ from ._rules import Rule, RuleSet, Table
 from ._spans import Path, spans_of
 
 
-__all__ = ["Hole", "HoleKind", "Template", "learn"]
+__all__ = ["Hole", "HoleKind", "Plan", "Template", "learn"]
 
-HoleKind = Literal["text", "index", "number", "logprob", "skip"]
+HoleKind = Literal["text", "index", "number", "logprob", "padding", "skip"]
 
 # A value that comes again under one of these rules adds nothing.
 STILL: Final = frozenset(
@@ -66,6 +66,7 @@ STRING = b'"' + PLAIN + b"(?:" + NO_SURROGATE + PLAIN + b')*+"'
 INTEGER = rb"(?:[1-9][0-9]{0,17}+|0)"
 NUMBER = b"-?+" + INTEGER + rb"(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 INDEX = b"(" + INTEGER + b")"
+POSITIVE = rb"[1-9][0-9]{0,17}+"
 PADDING = rb"[ !#-\[\]-~]*+"
 PATTERNS: Final[dict[HoleKind, bytes]] = {
     "text": b'"(' + BODY + b')"',
@@ -121,15 +122,16 @@ def learn(
         chunk: What its JSON was decoded to.
         rules: The rules that its values are merged by.
         many: Choices interleave: the index is a hole.
-        still: Refuse where merging the event again would add anything beside
-            what is in the holes.
+        still: For merging: refuse where the event, merged again, would add
+            anything beside what is in the holes, and skip what is dropped.  Else
+            for reading: whatever is no hole is literal.
     """
     start, end = event.find(b"{"), event.rfind(b"}") + 1
     ending = event[end:]
     if event[:start] not in PREFIXES or ending not in ENDINGS:
         return None
     spans = spans_of(event[start:end])
-    plan = _Plan(rules, many=many, still=still)
+    plan = Plan(rules, many=many, still=still)
     if spans is None or not plan.chunk(chunk):
         return None
     holes = sorted(plan.holes, key=lambda hole: spans[hole.path])
@@ -149,7 +151,7 @@ PREFIXES = frozenset({b"data: ", b"data:", b""})
 ENDINGS = frozenset({b"\n\n", b"\r\n\r\n", b"\n", b"\r\n"})
 
 
-class _Plan:
+class Plan:
     """Find the holes of a chunk, and whether the rest of it is still."""
 
     def __init__(self, rules: RuleSet, *, many: bool, still: bool) -> None:
@@ -159,6 +161,7 @@ class _Plan:
         self.holes: list[Hole] = []
 
     def chunk(self, chunk: dict[str, Any]) -> bool:
+        """Find the holes of *chunk*; return whether it has a template at all."""
         choices = chunk.get("choices")
         if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
             return False
@@ -201,10 +204,15 @@ class _Plan:
         return True
 
     def _skip(self, path: Path, value: Any) -> None:
+        """Make a hole of a value that changes nothing; a reader still wants to see it."""
         if type(value) is str and path[-1] != "object":
-            self.holes.append(Hole(path, "skip", b'"' + PADDING + b'"'))
+            pattern = PADDING if self._still else b"(" + PADDING + b")"
+            self.holes.append(
+                Hole(path, "skip" if self._still else "padding", b'"' + pattern + b'"')
+            )
         elif type(value) is int and value > 0 and path[-1] != "index":
-            self.holes.append(Hole(path, "skip", rb"[1-9][0-9]{0,17}+"))
+            pattern = POSITIVE if self._still else b"(" + POSITIVE + b")"
+            self.holes.append(Hole(path, "skip" if self._still else "number", pattern))
 
     def _tool_call(self, path: Path, entries: Any) -> bool:
         """Make a hole of the arguments of a fragment that goes on with a known call."""

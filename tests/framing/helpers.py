@@ -151,9 +151,11 @@ def assert_parser_raises(data: bytes, events: list[Any], error: type, **options:
 def frame(pieces: list[bytes], limits: Limits = Limits()) -> tuple[list[Any], list[Issue], bool]:
     """The frames, the issues and `cut` of an input."""
     log = IssueLog()
-    framer = Framer(log, limits, Decoder("json", limits))
-    frames = [found for piece in pieces for found in framer.feed(piece)]
-    frames += framer.finish()
+    frames: list[Any] = []
+    framer = Framer(log, limits, Decoder("json", limits), frames.append)
+    for piece in pieces:
+        framer.feed(piece)
+    framer.finish()
     return frames, log.issues, framer.cut
 
 

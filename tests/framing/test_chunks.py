@@ -8,10 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamkit import ChunkReader, FramingError, InputRefused, LimitExceeded, Limits, UpstreamError
-from streamkit._chunks import StrictLog, is_ping
+from streamkit._kinds import is_ping
 from streamkit._limits import NO_LIMITS
+from streamkit._payloads import DONE
 
-from .helpers import BACKENDS, Case, assert_reads, fragments, pieces_of, read, splits
+from .helpers import BACKENDS, Case, assert_reads, fragments, frame, pieces_of, read, splits
 
 
 BOM = b"\xef\xbb\xbf"
@@ -264,13 +265,6 @@ class TestStrict:
             reader.finish()
         assert (caught.value.issue.code, caught.value.partial) == ("unterminated_event", [A])
 
-    def test_log(self):
-        """A strict log raises what it records."""
-        log = StrictLog()
-        with pytest.raises(FramingError) as caught:
-            log.add("bad_json", "m", 1, 2)
-        assert [caught.value.issue] == log.issues
-
 
 LONG = b"x" * 120
 LIMIT_CASES = [
@@ -403,6 +397,7 @@ def test_a_chunk_comes_with_the_feed_that_completed_it():
         pytest.param({"type": "keepalive", "n": 1}, True, id="keepalive"),
         pytest.param({"type": "ping", "choices": []}, False, id="chunk"),
         pytest.param({"type": "pong"}, False, id="other"),
+        pytest.param({"type": ["ping"]}, False, id="list"),
         pytest.param({}, False, id="empty"),
     ],
 )
@@ -472,6 +467,73 @@ def test_any_ending(data):
     expected = without_offsets(read([data]))
     assert without_offsets(read([data.replace(b"\n", b"\r")])) == expected
     assert without_offsets(read([data.replace(b"\n", b"\r\n")])) == expected
+
+
+BODIES = (
+    b"a",
+    b" b",
+    b"",
+    b"\\n",
+    b'\\"',
+    b"\\\\",
+    b"\\/",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\u00e9",
+    b"\xc3\xa9",
+    b"\xe2\x80\xa8",
+    b"\xff",
+    b"\t",
+    b"\n",
+    b'"',
+    b"\\",
+    b"\\u00",
+    b"}{",
+    b"data: ",
+    b"[DONE]",
+    b'","x":"',
+    b'"},"index":1,"delta":{"content":"',
+)
+SHAPES = (
+    b'{"id":"chatcmpl-1","choices":[{"index":%d,"delta":{"content":"%b"}}],"created":%d}',
+    b'{"choices":[{"index": %d, "text": "%b"}], "object": "text_completion", "created": %d}',
+    b'{"choices":[{"index":%d,"delta":{"content":"x"}}],"p":"%b","obfuscation":"%b","created":%d}',
+)
+
+
+@st.composite
+def alike(draw):
+    """The events of a stream of chunks that differ in a few places, with a flaw here and there."""
+    prefix = draw(st.sampled_from([b"data: ", b"data:", b""]))
+    ending = draw(st.sampled_from([b"\n\n", b"\r\n\r\n", b"\r\r", b"\n"]))
+    shape = draw(st.sampled_from(SHAPES))
+    bodies = draw(st.lists(st.sampled_from(BODIES), min_size=2, max_size=10))
+    events = []
+    for body in bodies:
+        index, created = draw(st.sampled_from([0, 0, 0, 1])), draw(st.sampled_from([1, 1, 0, 22]))
+        holes = [body] * shape.count(b"%b")
+        events.append(prefix + shape % (index, *holes, created) + ending)
+        events.append(draw(st.just(b"") | st.just(b"") | st.just(b"") | fragments()))
+    return events
+
+
+@settings(max_examples=300, deadline=None)
+@given(alike(), st.lists(st.integers(0, 600), max_size=6), st.booleans())
+def test_streams_of_chunks_that_are_alike(events, cuts, event_by_event):
+    """Chunks read in a run are those that the framing gives one by one, with the same issues."""
+    data = b"".join(events)
+    got = read(events if event_by_event else pieces_of(data, cuts))
+    frames, issues, cut = frame([data], NO_LIMITS)
+    values = [found.value for found in frames]
+    done = DONE in values
+    values = values[: values.index(DONE)] if done else values
+    expected = [value for value in values if type(value) is dict and not is_ping(value)]
+    assert repr(got.chunks) == repr(expected)
+    assert [issue for issue in got.issues if issue.code not in OF_CHUNKS] == issues[:100]
+    assert (got.done, got.cut) == (done, cut)
+
+
+OF_CHUNKS = {"not_a_chunk", "data_after_done"}
 
 
 def without_offsets(got):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamkit import LimitExceeded
 from streamkit._framing import Framer
 from streamkit._issues import IssueLog
 from streamkit._json import Decoder
@@ -219,22 +220,63 @@ def test_not_explained(data):
         pytest.param(EVENT_A + b'data: {"a":', "cut_value", 1, len(EVENT_A), id="cut"),
         pytest.param(BOM + b"data: {x}\n\n", "bad_json", 0, 3, id="bom-counts"),
         pytest.param(b"\r\n\r\ndata: {x}\r\n\r\n", "bad_json", 0, 4, id="crlf-counts"),
-        pytest.param(b'data: {\n"a":1}\n\n', "unprefixed_line", 0, 8, id="second-line"),
+        pytest.param(b'data: {\n"a":1}\n\n', "unprefixed_line", 0, 0, id="second-line"),
     ],
 )
 def test_place_of_an_issue(data, code, event, offset):
-    """An issue names the event, from 0, and the byte at which its line begins."""
+    """An issue names the event, from 0, and the byte at which its payload or line begins."""
     for pieces in ([data], pieces_of(data, list(range(len(data))))):
         (issue,) = (issue for issue in frame(pieces)[1] if issue.code == code)
         assert (issue.event, issue.offset) == (event, offset)
 
 
-def test_salvage():
-    """Whole lines that stood before an error can be taken after it."""
-    framer = Framer(IssueLog(), Limits(), Decoder("json"))
-    framer.salvage([b"data: 1\n", b"\n", b"data: 2\n"])
-    assert [found.value for found in framer.drain()] == [1]
-    assert [found.value for found in framer.finish()] == [2]
+def test_whole_lines_before_a_long_one():
+    """The lines before one that is too long are taken before the error is raised."""
+    frames = []
+    framer = make(frames, Limits(line=20))
+    with pytest.raises(LimitExceeded):
+        framer.feed(b"data: 1\n\ndata: 2\n\ndata: " + b"x" * 20 + b"\n")
+    assert [found.value for found in frames] == [1, 2]
+
+
+def test_a_long_line_alone():
+    """Without whole lines before it, nothing is given out."""
+    frames = []
+    with pytest.raises(LimitExceeded):
+        make(frames, Limits(line=20)).feed(b"x" * 21)
+    assert frames == []
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(b"", True, id="start"),
+        pytest.param(b"data: 1\n\n", True, id="after-an-event"),
+        pytest.param(b"data: 1\r\r", False, id="an-lf-may-follow"),
+        pytest.param(b"data: 1\n", False, id="open-value"),
+        pytest.param(b"data: 1\n\nda", False, id="inside-a-line"),
+        pytest.param(b"event: x\n", False, id="type"),
+        pytest.param(b"id: 1\n", True, id="id-alone"),
+    ],
+)
+def test_is_between_events(data, expected):
+    """Whether the next byte starts an event."""
+    framer = make([])
+    framer.feed(data)
+    assert framer.is_between_events is expected
+
+
+def test_skip():
+    """Bytes and events that were read otherwise are counted."""
+    frames = []
+    framer = make(frames)
+    assert framer.skip(100, 3) == 2
+    framer.feed(b"data: 1\n\n")
+    assert [(found.event, found.offset) for found in frames] == [(3, 100)]
+
+
+def make(frames, limits=Limits()):
+    return Framer(IssueLog(), limits, Decoder("json"), frames.append)
 
 
 @settings(max_examples=300, deadline=None)

@@ -9,8 +9,8 @@ from importlib import resources
 import attrs
 import pytest
 
-from streamkit import ISSUES, Issue
-from streamkit._issues import ONCE, IssueLog
+from streamkit import ISSUES, FramingError, Issue
+from streamkit._issues import ONCE, IssueLog, StrictLog
 
 from .helpers import read
 
@@ -85,6 +85,14 @@ class TestLog:
         assert (log.issues, +log.counts) == ([], {})
 
 
+def test_strict_log():
+    """A strict log raises what it records."""
+    log = StrictLog()
+    with pytest.raises(FramingError, match=r"^bad_json: m \(event 1, byte 2\)$") as caught:
+        log.add("bad_json", "m", 1, 2)
+    assert [caught.value.issue] == log.issues == [Issue("bad_json", "m", 1, 2)]
+
+
 CHUNK = b'data: {"choices":[]}\n\n'
 EMITTED = {
     "bad_json": b"data: {'a':1}\n\n",
@@ -138,7 +146,7 @@ def codes_in(room):
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            at = {"add": 0, "issue": 0, "_note": 1, "BadJSON": 0, "Issue": 0}.get(name)
+            at = {"add": 0, "issue": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
             if name == "append" and ast.unparse(node.func).endswith("notes.append"):
                 at = 0
             if at is not None and isinstance(node.args[at], ast.Constant):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from streamkit import LimitExceeded, Limits
 from streamkit._json import (
+    MAX_DEPTH,
     BadJSON,
     Decoder,
     encode,
@@ -42,6 +43,14 @@ def outcome(made, raw):
     except LimitExceeded as error:
         return error.limit, error.value
     return repr(value), made.notes
+
+
+def nested(depth):
+    """*depth* lists, one in the other."""
+    value = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
 
 
 @pytest.fixture(params=BACKENDS)
@@ -99,7 +108,7 @@ GOOD = [
         ["bad_number", "bad_number", "control_character"],
         id="many-digits-and-control-character",
     ),
-    pytest.param(b"[" * 64 + b"]" * 64, eval("[" * 64 + "]" * 64), [], id="64-deep"),
+    pytest.param(b"[" * 64 + b"]" * 64, nested(64), [], id="64-deep"),
     pytest.param(b"[" + b"[]," * 99 + b"{}]", [[]] * 99 + [{}], [], id="wide-is-not-deep"),
 ]
 
@@ -270,7 +279,7 @@ def test_every_proper_prefix_is_cut(raw, data):
 @example(b"[1 e")
 def test_cut_agrees_with_the_grammar(raw):
     """A container is whole, cut or bad as a plain recursive reader of the grammar says."""
-    text = raw.decode("utf-8", "replace").strip(" \t\r\n")
+    text = raw.decode("utf-8", "replace").lstrip(" \t\r\n")
     if not text.startswith(("{", "[")):
         return
     got = outcome(Decoder("json"), raw)
@@ -285,11 +294,12 @@ class Cut(Exception):
 def by_the_grammar(text):
     """*text*, a container, is `whole`, `cut` or `bad`."""
     try:
-        return "whole" if read_value(text, 0) == len(text) else "bad"
+        end = skip_space(text, read_value(text, 0))
     except Cut:
         return "cut"
     except ValueError:
         return "bad"
+    return "whole" if end == len(text) else "bad"
 
 
 def peek(text, at):
@@ -390,12 +400,33 @@ def test_limits(backend, raw, limits, expected):
 
 
 def test_no_limits(backend):
-    """Without limits only the interpreter's own bound is left, and it is no RecursionError."""
+    """Without limits the depth is still bounded, and there is no RecursionError."""
     made = decoder(backend, NO_LIMITS)
-    assert made.whole(b"[" * 100 + b"]" * 100) is not None
     many = {str(number): number for number in range(10_001)}
     assert made.whole(json.dumps(many).encode()) == many
+    assert outcome(made, b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) == (repr(nested(MAX_DEPTH)), [])
+    assert outcome(made, b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1)) == ("too_deep", False)
     assert outcome(made, b"[" * 100_000 + b"]" * 100_000) == ("too_deep", False)
+
+
+@pytest.mark.parametrize(
+    ("digits", "bound", "expected"),
+    [
+        pytest.param(4300, 0, (repr(10**4300 - 1), []), id="lifted-fits"),
+        pytest.param(4301, 0, ("None", ["bad_number"]), id="lifted"),
+        pytest.param(640, 640, (repr(10**640 - 1), []), id="lowered-fits"),
+        pytest.param(641, 640, ("None", ["bad_number"]), id="lowered"),
+    ],
+)
+def test_interpreters_own_bound(backend, digits, bound, expected):
+    """However the interpreter's bound on digits is set, a number too long becomes null."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(bound)
+    try:
+        got = outcome(decoder(backend), b"9" * digits)
+    finally:
+        sys.set_int_max_str_digits(before)
+    assert got == expected
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,30 @@ def test_many_short_lines_are_no_long_line():
         assert len(split(pieces, LIMIT)[0]) == 20
 
 
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(b"", True, id="start"),
+        pytest.param(b"a\n", True, id="lf"),
+        pytest.param(b"a", False, id="inside"),
+        pytest.param(b"a\r", False, id="an-lf-may-follow"),
+        pytest.param(b"a\nb", False, id="inside-the-second"),
+    ],
+)
+def test_is_at_start_of_line(data, expected):
+    """Whether the next byte starts a line, for sure."""
+    splitter = LineSplitter(NO_LIMITS)
+    splitter.feed(data)
+    assert splitter.is_at_start_of_line is expected
+
+
+def test_skip():
+    """Lines that were read otherwise count for offsets, and a BOM behind them is content."""
+    splitter = LineSplitter(NO_LIMITS)
+    splitter.skip(10)
+    assert (splitter.feed(BOM + b"a\n"), splitter.offset) == ([BOM + b"a\n"], 10)
+
+
 def test_drip_is_not_joined_early():
     """Pieces of a long line wait unjoined: joining at each feed would be quadratic."""
     splitter = LineSplitter(NO_LIMITS)

@@ -17,8 +17,13 @@ from .helpers import assert_frames, fragments, frame
 
 
 @pytest.fixture
-def payloads():
-    return Payloads(IssueLog(), Limits(), Decoder("json"))
+def given_out():
+    return []
+
+
+@pytest.fixture
+def payloads(given_out):
+    return Payloads(IssueLog(), Limits(), Decoder("json"), given_out.append)
 
 
 A, B = {"a": 1}, {"b": [2]}
@@ -233,35 +238,69 @@ def test_a_long_value_is_not_decoded_at_each_line(monkeypatch, origin):
     assert len(calls) <= 4
 
 
-def test_drain_forgets(payloads):
-    """A payload is given out once; that there was one is remembered."""
-    assert (payloads.drain(), payloads.has_found) == ([], False)
+def test_given_out_at_once(payloads, given_out):
+    """A payload is given out the moment it is whole; that there was one is remembered."""
+    assert not payloads.has_found
     payloads.emit_done(3)
-    assert (payloads.drain(), payloads.has_found) == ([Frame(DONE, 0, 3)], True)
-    assert (payloads.drain(), payloads.has_found) == ([], True)
+    assert given_out == [Frame(DONE, 0, 3)]
+    assert payloads.has_found
 
 
-def test_nothing_to_settle(payloads):
+def test_nothing_to_settle(payloads, given_out):
     """Without an open value there is nothing to decode, settle or drop."""
     payloads.settle(None)
     payloads.decode(None)
-    assert (payloads.drain(), payloads.open) == ([], None)
+    assert (given_out, payloads.open) == ([], None)
 
 
-def test_a_start_settles_the_value_before(payloads):
+def test_a_start_settles_the_value_before(payloads, given_out):
     """A new value ends the one before it: whole, it is given out."""
     payloads.start(b"1", 0, "data")
     payloads.start(b"2", 5, "data")
     payloads.settle(payloads.open)
-    assert payloads.drain() == [Frame(1, 0, 0), Frame(2, 1, 5)]
+    assert given_out == [Frame(1, 0, 0), Frame(2, 1, 5)]
     assert payloads.open is None
 
 
-def test_abandon_gives_out_what_is_whole(payloads):
+def test_abandon_gives_out_what_is_whole(payloads, given_out):
     """A value that turns out to be whole is not dropped."""
     payloads.start(b"1", 0, "data")
     payloads.abandon(payloads.open)
-    assert payloads.drain() == [Frame(1, 0, 0)]
+    assert given_out == [Frame(1, 0, 0)]
+
+
+def test_a_start_drops_an_open_value(payloads, given_out):
+    """A new value ends the one before it: cut, it is dropped."""
+    payloads.start(b'{"a":', 0, "data")
+    assert payloads.is_open(payloads.open)
+    payloads.start(b"2", 9, "data")
+    payloads.settle(payloads.open)
+    assert given_out == [Frame(2, 1, 9)]
+
+
+def test_bare_json_needs_no_blank_line(payloads, given_out):
+    """JSON without framing has no events that could be unterminated."""
+    payloads.start(b"1", 0, "bare")
+    assert payloads.end_of_input(payloads.open) is False
+    assert given_out == [Frame(1, 0, 0)]
+
+
+def test_skip(payloads, given_out):
+    """Events that were read otherwise are counted, and count as found."""
+    assert payloads.skip(3) == 2
+    assert payloads.has_found
+    payloads.emit_done(9)
+    assert given_out == [Frame(DONE, 3, 9)]
+
+
+def test_is_between_events(payloads):
+    """An open value, or a type, is an event that has begun."""
+    assert payloads.is_between_events
+    payloads.type = "x"
+    assert not payloads.is_between_events
+    payloads.type = ""
+    payloads.start(b"1", 0, "data")
+    assert not payloads.is_between_events
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ fields of providers.  A new feature of the merge joins these.
 
 from __future__ import annotations
 
+import copy
+
 from itertools import pairwise
 from typing import Any
 
@@ -254,3 +256,43 @@ def split(draw: st.DrawFn, data: bytes) -> list[bytes]:
     cuts = draw(st.lists(st.integers(0, len(data)), max_size=8))
     places = [0, *sorted(cuts), len(data)]
     return [data[start:end] for start, end in pairwise(places)]
+
+
+# -- Chunks that are nearly alike ----------------------------------------------------
+
+
+def _changed(draw: st.DrawFn, chunk: dict[str, Any]) -> dict[str, Any]:
+    """Return *chunk* with a key dropped, added or changed at some level."""
+    chunk = copy.deepcopy(chunk)
+    entry = chunk["choices"][0] if chunk.get("choices") else chunk
+    delta = entry.get("delta")
+    levels = [chunk, entry, delta if isinstance(delta, dict) else entry]
+    level = draw(st.sampled_from(levels))
+    for _ in range(draw(st.integers(0, 2))):
+        names = sorted(level)
+        if names and draw(st.booleans()):
+            del level[draw(st.sampled_from(names))]
+        else:
+            name = draw(st.sampled_from([*names, "x", "y", "usage", "text", "created", "index"]))
+            level[name] = draw(st.sampled_from([None, "", "a", 0, 1, True, [], {}, {"n": 1}]))
+    return chunk
+
+
+@st.composite
+def alike_chunks(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Return runs of alike chunks, each run a little different from the one before."""
+    entry = draw(
+        st.sampled_from(
+            [
+                {"index": 0, "delta": {"content": "a"}, "finish_reason": None},
+                {"index": 0, "delta": {"content": "a", "x": "b"}, "logprobs": None},
+                {"index": 0, "text": "a", "token": 1},
+            ]
+        )
+    )
+    chunk: dict[str, Any] = {**HEAD, "obfuscation": "xyz", "choices": [entry]}
+    chunks: list[dict[str, Any]] = []
+    for _ in range(draw(st.integers(1, 5))):
+        chunks += [copy.deepcopy(chunk) for _ in range(draw(st.integers(1, 4)))]
+        chunk = _changed(draw, chunk)
+    return [*chunks, chunk]

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit import InvalidChunk, Limits
+from streamkit import InvalidChunk, Limits, rebuild
 from streamkit._cells import Audio, is_index
 from streamkit._issues import IssueLog
 from streamkit._state import Context
 
-from . import accumulate, codes, deltas, message, outcome_of
+from . import accumulate, codes, deltas, message, outcome_of, sse
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,16 @@ def thinking(value, **more):
 def test_content(pieces, expected):
     """Strings are concatenated; a list stays a list, neighbours of text and thinking merge."""
     assert message(deltas(*({"content": piece} for piece in pieces))).get("content") == expected
+
+
+@pytest.mark.parametrize("first", ["a", [text("a")]], ids=["text", "parts"])
+def test_a_run_of_alike_pieces(first):
+    """Many strings in a row go on with what is there, as text or as a trailing part."""
+    chunks = deltas({"content": first}, *[{"content": "b"}] * 20)
+    expected = "a" + "b" * 20
+    for source in (chunks, sse(chunks)):
+        content = rebuild(source).response.choices[0].message.content
+        assert content == (expected if first == "a" else (text(expected),))
 
 
 def test_content_of_another_type_is_refused():
@@ -218,6 +228,16 @@ def test_an_executed_tool_that_is_no_list_is_kept():
 def test_objects(pieces, expected):
     """Unknown objects merge key by key, at every depth; empty values erase nothing."""
     assert message(deltas(*({"x": piece} for piece in pieces)))["x"] == expected
+
+
+def test_an_object_nested_too_deep_is_left_out():
+    """What could not be read again is an issue; the rest of the stream is merged."""
+    value = {"leaf": 1}
+    for _ in range(1000):
+        value = {"a": value}
+    outcome = outcome_of(deltas({"content": "a"}, {"x": value}, {"content": "b"}))
+    assert codes(outcome)[0] == "too_deep"
+    assert outcome.response.choices[0].message.content == "ab"
 
 
 # -- Reasoning details ---------------------------------------------------------------

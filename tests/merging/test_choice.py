@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streamkit import (
+    Accumulator,
     ChatCompletionChunk,
     Choice,
     ChoiceAccumulator,
@@ -14,12 +15,25 @@ from streamkit import (
     InvalidChunk,
     LimitExceeded,
     Limits,
+    Rule,
     from_dict,
+    rebuild,
     to_dict,
     to_json,
 )
 
-from . import Dumped, accumulate, choice, codes, deltas, entries, final, message, texts
+from . import (
+    Dumped,
+    accumulate,
+    choice,
+    codes,
+    deltas,
+    entries,
+    final,
+    message,
+    sse,
+    texts,
+)
 
 
 # -- Chat: the message ---------------------------------------------------------------
@@ -145,6 +159,108 @@ def test_a_delta_or_message_of_another_type_is_refused(name, value):
     with pytest.raises(InvalidChunk) as caught:
         accumulate(chunks, strict=True)
     assert caught.value.path == f"$..{name}"
+
+
+# -- Runs of alike chunks ------------------------------------------------------------
+
+
+RUNS = {
+    "content": deltas(*[{"content": "a"}] * 20),
+    "an unknown string": deltas(*[{"x": "a", "content": "b"}] * 20),
+    "a string after parts": deltas(
+        {"content": [{"type": "text", "text": "a"}]}, *[{"content": "b"}] * 20
+    ),
+    "text": texts(*[{"text": "a"}] * 20),
+    "text and token": texts(*[{"text": "a", "token": 5}] * 20),
+    "a token first of another type": texts(
+        {"text": "a", "tokens": "odd"}, *[{"text": "a", "token": 5}] * 20
+    ),
+    "text and delta": entries(*[{"text": "a", "delta": {"content": "b"}}] * 20),
+    "arguments": deltas(*[{"tool_calls": [{"index": 0, "function": {"arguments": "x"}}]}] * 20),
+    "log probabilities": entries(
+        *[{"logprobs": {"content": [{"token": "a", "logprob": -1, "bytes": [97]}]}}] * 20
+    ),
+    "no log probabilities": entries(*[{"logprobs": None, "delta": {"content": "a"}}] * 20),
+    "the legacy call": deltas(*[{"function_call": {"arguments": "x"}}] * 20),
+    "finish and go on": [
+        *deltas(*[{"content": "a"}] * 9),
+        *entries(*[{"delta": {"content": "b"}, "finish_reason": "stop"}] * 9),
+        *deltas(*[{"content": "c"}] * 9),
+    ],
+}
+
+
+@pytest.mark.parametrize("chunks", RUNS.values(), ids=RUNS)
+def test_runs_of_alike_chunks(chunks):
+    """As bytes, as dicts, or merged one by one by the rules: the same response."""
+    slowly = Accumulator()
+    for chunk in chunks:
+        slowly.add_plain(chunk)
+    expected = to_json(slowly.finish().response)
+    assert to_json(rebuild(sse(chunks)).response) == expected
+    assert to_json(accumulate(chunks).snapshot()) == expected
+
+
+RULED = {
+    "choices.delta.x": Rule.CONTENT,
+    "choices.delta.tool_calls": Rule.CONCAT,
+    "choices.logprobs": Rule.LAST,
+    "choices.token": Rule.LAST,
+    "choices.delta.content": Rule.LAST,
+}
+
+
+@pytest.mark.parametrize("chunks", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("path", RULED)
+def test_runs_under_a_callers_rule(path, chunks):
+    """The same under other rules."""
+    rules = {path: RULED[path]}
+    slowly = Accumulator(rules=rules)
+    for chunk in chunks:
+        slowly.add_plain(chunk)
+    expected = to_json(slowly.finish().response)
+    assert to_json(rebuild(sse(chunks), rules=rules).response) == expected
+    assert to_json(accumulate(chunks, rules=rules).snapshot()) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "read"),
+    [
+        ({"text": "a"}, lambda alone: alone.text_at(("text",), {})),
+        ({"delta": {"content": "a"}}, lambda alone: alone.text_at(("delta", "content"), {})),
+    ],
+    ids=["text", "content"],
+)
+def test_the_text_that_a_string_is_appended_to(entry, read):
+    """None before the first string came, then the same text for good."""
+    alone = ChoiceAccumulator()
+    assert read(alone) is None
+    alone.add(entry)
+    assert read(alone).so_far() == "a"
+    alone.add(entry)
+    assert read(alone).so_far() == "aa"
+
+
+def test_there_is_no_text_where_parts_or_calls_are_missing():
+    """Parts have no one text, and arguments belong to a call under that index."""
+    alone = ChoiceAccumulator()
+    path = ("delta", "tool_calls", 0, "function", "arguments")
+    chunk = entries({"delta": {"tool_calls": [{"index": 0}]}})[0]
+    assert alone.text_at(path, chunk) is None
+    alone.add({"delta": {"content": [], "tool_calls": [{"index": 1, "id": "a"}], "x": 5}})
+    assert alone.text_at(("delta", "content"), {}) is None
+    assert alone.text_at(("delta", "x"), {}) is None
+    assert alone.text_at(path, chunk) is None
+
+
+def test_the_lists_that_grow():
+    """Numbers and log probabilities, once the first came."""
+    alone = ChoiceAccumulator(kind="completion")
+    assert alone.numbers_at("token") is None
+    assert alone.logprobs is None
+    alone.add({"token": 5, "logprobs": {"content": [1]}})
+    assert alone.numbers_at("token") == [5]
+    assert alone.logprobs.count == 1
 
 
 # -- ChoiceAccumulator ---------------------------------------------------------------

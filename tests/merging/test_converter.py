@@ -200,7 +200,7 @@ def with_headroom(frames, call):
 
 
 def test_a_caller_near_the_recursion_limit_gets_an_invalid_chunk():
-    """The limit may as well be met outside of the data: that is told as the path `$`."""
+    """The limit may as well be met by the caller's own frames: it is an error all the same."""
     paths = set()
     from_dict(CHUNK_WITH_LOGPROBS)  # what is made when first used is made
     for frames in range(3, 60):
@@ -210,7 +210,8 @@ def test_a_caller_near_the_recursion_limit_gets_an_invalid_chunk():
             paths.add(error.path)
         except RecursionError:
             continue
-    assert "$" in paths
+    assert all(path.startswith("$") for path in paths)
+    assert paths
 
 
 @pytest.mark.parametrize(
@@ -337,6 +338,12 @@ def test_json_can_be_indented():
     assert json.loads(text) == json.loads(to_json(model)) == to_dict(model)
 
 
+def test_what_is_nested_too_deep_to_be_written():
+    """A caller's own `extra` can be: that is an error of the data."""
+    with pytest.raises(InvalidChunk, match="nested too deep to be written"):
+        to_dict(Usage(extra={"x": nested(100_000)}))
+
+
 def test_parts_made_by_hand_are_written():
     """Models of models, in lists or tuples, are written as dicts in lists."""
     response = ChatCompletion(
@@ -418,7 +425,6 @@ def test_a_snapshot_with_log_probabilities_round_trips():
     assert from_dict(to_dict(response)) == response
 
 
-@pytest.mark.xfail(reason="a list that `extra` holds is written as a view", raises=TypeError)
 @pytest.mark.parametrize("logprobs", [{"x": [1]}, {"tokens": ["a"], "x": [1]}], ids=str)
 def test_lists_that_are_unknown_are_written(logprobs):
     """An unknown list of log probabilities is a list in the dict, and can be encoded."""

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit import LimitExceeded, Limits, to_json
+from streamkit import LimitExceeded, Limits, rebuild, to_json
 from streamkit._views import ListView
 
-from . import accumulate, choice, codes, entries, final, outcome_of, texts
+from . import accumulate, choice, codes, entries, final, outcome_of, sse, texts
 
 
 def token(value, logprob=-0.5, **more):
@@ -215,6 +215,21 @@ def test_a_snapshot_neither_copies_nor_changes(make, piece, name):
     accumulator.add(*make({"logprobs": piece}))
     assert len(view) == 1
     assert to_json(snapshot) == before
+
+
+@pytest.mark.parametrize("limit", [30, 31, 15, None])
+def test_runs_of_entries(limit):
+    """Read from bytes, long runs of entries are the same as one by one, limits included."""
+    rows = [[token(f"t{n}")] if n % 7 else [] for n in range(36)]
+    chunks = entries(*({"logprobs": {"content": row, "refusal": None}} for row in rows))
+    outcome = rebuild(sse(chunks), limits=Limits(logprobs=limit))
+    sent = [entry for row in rows for entry in row]
+    if limit == 15:
+        assert outcome.error.limit == "logprobs"
+        sent = sent[:16]
+    content = outcome.response.choices[0].logprobs.content
+    assert [entry.token for entry in content] == [entry["token"] for entry in sent]
+    assert content[0].bytes == tuple(sent[0]["bytes"])
 
 
 NAMES = ("tokens", "token_logprobs", "top_logprobs", "text_offset", "x_ids")

@@ -310,6 +310,22 @@ def test_rules(rule, values, expected, issues):
     assert merged("x", values, rule) == (expected, issues)
 
 
+@pytest.mark.parametrize(
+    ("values", "expected", "issues"),
+    [
+        ([{"a": 1}, {"b": 2}], {"a": 1, "b": 2}, []),
+        ([[], {"a": 1}], {"a": 1}, []),
+        ([{"a": 1}, [1]], {"a": 1}, ["bad_type"]),
+        ([[1], {"a": 1}], [1], ["bad_type"]),
+        ([[1], "odd"], [1], ["bad_type"]),
+    ],
+    ids=str,
+)
+def test_lists_or_objects(values, expected, issues):
+    """Annotations may be either; the first that says something decides."""
+    assert merged("x", values, Rule.EXTEND_DISTINCT) == ({"x": expected}, issues)
+
+
 def test_two_rules_on_one_name_lose_nothing_and_raise_nothing():
     """A value that cannot be extended or merged by category stays as it is."""
     context = Context(IssueLog(), Limits())

@@ -79,6 +79,15 @@ def test_kept_values_share_nothing_with_the_callers():
     assert kept["a"][1][0] is not value["a"][1][0]
 
 
+def test_values_nested_too_deep_are_not_kept():
+    """What could not be read again is refused when it comes."""
+    value = []
+    for _ in range(1000):
+        value = [value]
+    with pytest.raises(RecursionError):
+        context_of().keep(value)
+
+
 def test_owned_values_are_not_copied():
     """What was decoded here belongs to nobody else."""
     value = {"a": [1]}
@@ -201,6 +210,22 @@ def test_without_opt_in_a_repeated_prefix_is_appended():
     """No heuristics: text that happens to repeat is text."""
     text, context = text_of("ha", "haha")
     assert text.value(context) == "hahaha"
+
+
+def test_many_pieces_are_joined_now_and_then():
+    """Short pieces are not kept one by one; the text is the same."""
+    text, context = text_of(*(str(n % 10) for n in range(5000)))
+    assert text.so_far() == "0123456789" * 500
+    text.add("x", context)
+    assert text.value(context) == "0123456789" * 500 + "x"
+
+
+def test_a_joined_run_of_pieces_is_appended():
+    """`extend` takes text whose size was counted elsewhere."""
+    text, context = text_of("a\ud83d")
+    text.extend("\ude00b")
+    assert text.value(context) == "a\U0001f600b"
+    assert context.text == 2
 
 
 @settings(deadline=None)

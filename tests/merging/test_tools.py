@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit import InvalidChunk, LimitExceeded, Limits
+from streamkit import InvalidChunk, LimitExceeded, Limits, finalize, rebuild
 
-from . import accumulate, codes, deltas, entries, message, outcome_of
+from . import accumulate, codes, deltas, entries, message, outcome_of, sse
 
 
 def call(index=0, id=None, name=None, arguments=None, **more):
@@ -405,6 +405,44 @@ def test_arguments_count_as_text():
             chunks_of(call(0, "a", "f", "{}"), call(0, arguments="x")), limits=Limits(text=2)
         )
     assert caught.value.limit == "text"
+
+
+RUNS = {
+    "one call": [call(0, "a", "f", ""), *[call(0, arguments="x")] * 20],
+    "two calls": [
+        call(0, "a", "f", ""),
+        *[call(0, arguments="x")] * 9,
+        call(1, "b", "g", ""),
+        *[call(1, arguments="y")] * 9,
+        *[call(0, arguments="z")] * 9,
+    ],
+    "a call without function": [
+        {"index": 0, "custom": {"name": "sh", "input": "l"}},
+        *[{"index": 0, "custom": {"input": "s"}}] * 9,
+        *[{"index": 0, "function": {"arguments": "x"}}] * 9,
+    ],
+    "no index": [call(None, "a", "f", ""), *[call(None, arguments="x")] * 9],
+    "a call that begins with arguments": [call(3, arguments="x")] * 9,
+    "two fragments a chunk": [[call(0, arguments="x"), call(1, arguments="y")]] * 9,
+    "whole arguments again and again": [call(0, None, "f", "{}")] * 5,
+    "the same name again and again": [call(0, "a", "f", "x")] * 9,
+    "the index of the last": [
+        call(0, "a", "f", ""),
+        *[call(0, arguments="x")] * 9,
+        call(0, "b", "g", ""),
+        *[call(0, arguments="y")] * 9,
+    ],
+}
+
+
+@pytest.mark.parametrize("fragments", RUNS.values(), ids=RUNS)
+def test_runs_of_alike_fragments(fragments):
+    """Read from bytes, long runs of pieces give the same calls and issues as one by one."""
+    chunks = chunks_of(*fragments)
+    outcome = rebuild(sse(chunks))
+    assert outcome.response == finalize(chunks)
+    assert codes(outcome) == codes(outcome_of(chunks))
+    assert len(outcome.response.choices[0].message.tool_calls) >= 1
 
 
 # -- The legacy function call --------------------------------------------------------

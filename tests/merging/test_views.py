@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit._views import ListView
+from streamkit._views import Entries, ListView
 
 
 def test_later_entries_do_not_show():
@@ -91,6 +92,48 @@ def test_copies_hold_the_made_entries(duplicate):
     """A pickled or deep-copied view no longer needs the function that made its entries."""
     view = ListView([1, 2, 3], 2, lambda entry: entry + 1)
     assert duplicate(view) == [2, 3]
+
+
+# -- Entries -------------------------------------------------------------------------
+
+
+A, B, C = {"token": "a"}, {"token": "é"}, {"token": "c", "top": [1]}
+
+
+def raw(entry):
+    return json.dumps(entry).encode()
+
+
+@pytest.mark.parametrize("read", [False, True], ids=["at the end", "in between"])
+def test_entries_may_be_raw_json(read):
+    """Decoded and raw entries keep their order, and are read as if all had been decoded."""
+    entries = Entries()
+    for add, each in (
+        (entries.extend, [A]),
+        (entries.extend_raw, [raw(B), raw(C)]),
+        (entries.extend, [C]),
+        (entries.extend_raw, [raw(A)]),
+    ):
+        add(each)
+        if read:
+            entries.first(len(entries))
+    assert len(entries) == 5
+    assert entries.first(5) == [A, B, C, C, A]
+    assert entries.first(2) == [A, B]
+
+
+def test_a_view_of_raw_entries_does_not_change():
+    """It was taken before they were decoded, and reads the same afterwards."""
+    entries = Entries()
+    entries.extend_raw([raw(A)])
+    view = ListView(entries, 1)
+    entries.extend_raw([raw(B)])
+    assert list(ListView(entries, 2)) == [A, B]
+    assert list(view) == view.raw() == [A]
+    assert list(view.made_by(lambda entry: entry["token"])) == ["a"]
+
+
+# -- Properties ----------------------------------------------------------------------
 
 
 @settings(deadline=None)

@@ -1,0 +1,180 @@
+"""The fast road of `rebuild`: runs of events, swallowed into the accumulator of their stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._fast import Sinks, apply_run, bind
+from ._framing import Framer
+from ._issues import IssueLog
+from ._json import Decoder
+from ._limits import Limits
+from ._payloads import Frame
+from ._road import Road, index_of, longest_within, prefix_of
+from ._streams import Open, StreamSplitter
+from ._template import Template, learn
+
+
+__all__ = ["MergingRoad"]
+
+# How far a scan reaches, in bytes: at first, at least, at most.
+REACH, LEAST_REACH, MOST_REACH = 1 << 13, 1 << 9, 1 << 18
+
+
+class MergingRoad:
+    """
+    Read the bytes of streams into *splitter*, each event on the road that suits it.
+
+    Args:
+        splitter: Takes the payloads.
+        log: Takes the framing's issues.
+        limits: Bounds on lines, events and JSON.
+        decoder: Decodes the payloads of the slow road.
+    """
+
+    def __init__(
+        self, splitter: StreamSplitter, log: IssueLog, limits: Limits, decoder: Decoder
+    ) -> None:
+        self._splitter = splitter
+        self._log = log
+        self._longest = longest_within(limits)
+        self._framer = Framer(log, limits, decoder, self._take)
+        self._road = Road(self._framer, self, limits)
+        self._template: Template | None = None
+        self._bound: dict[int, Sinks] = {}
+        self._stream: Open | None = None
+        self._frames: list[Frame] = []
+        self._reach = REACH
+
+    @property
+    def cut(self) -> bool:
+        """Whether the input ended inside a value."""
+        return self._framer.cut
+
+    def feed(self, data: bytes) -> None:
+        """
+        Take the next *data*.
+
+        Raises:
+            LimitExceeded: If a bound is crossed.
+        """
+        self._road.feed(data)
+
+    def finish(self) -> None:
+        """Take note of the end of the input."""
+        self._road.finish()
+
+    def forget(self) -> None:
+        """Forget which choices are bound: other events went the slow road."""
+        self._bound.clear()
+
+    # -- The slow road -----------------------------------------------------------
+
+    def _take(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        self._splitter.take(frame)
+
+    def learn_from(self, event: bytes) -> bool:
+        """Give *event* to the slow road; bind the template to it, or learn another."""
+        starts_clean = self._framer.is_between_events
+        before = self._reported()
+        self._frames.clear()
+        self._framer.feed(event)
+        stream = self._splitter.target
+        chunk = self._only_chunk()
+        if not starts_clean or stream is None or chunk is None or self._reported() != before:
+            self._bound.clear()
+            return False
+        known = self._template is not None
+        if self._knows(event, stream):
+            known = False
+        else:
+            self._learn(event, chunk, stream)
+        if self._template is not None:
+            self._bind(self._template, stream, index_of(chunk))
+        return known
+
+    def _only_chunk(self) -> dict[str, Any] | None:
+        """Return the chunk of the latest event, if there was just one, and a clean one."""
+        if len(self._frames) != 1 or not self._frames[0].clean:
+            return None
+        value = self._frames[0].value
+        return value if type(value) is dict and self._framer.is_between_events else None
+
+    def _reported(self) -> int:
+        """Return how many issues came so far, but for those that each line of bare JSON has."""
+        stream = self._splitter.target
+        merging = 0 if stream is None else stream.accumulator.context.log.counts.total()
+        return merging + self._log.counts.total() - self._log.counts["bare_json"]
+
+    def _knows(self, event: bytes, stream: Open) -> bool:
+        template = self._template
+        return (
+            template is not None
+            and stream is self._stream
+            and template.pattern.fullmatch(event) is not None
+        )
+
+    def _learn(self, event: bytes, chunk: dict[str, Any], stream: Open) -> None:
+        self._bound.clear()
+        accumulator = stream.accumulator
+        many = len(accumulator.choices) > 1
+        self._template = learn(event, chunk, accumulator.rules, many=many, still=True)
+        self._stream = stream
+        self._reach = REACH
+
+    def _bind(self, template: Template, stream: Open, index: int) -> None:
+        sinks = bind(template, stream.accumulator, index)
+        if sinks is not None:
+            self._bound[index] = sinks
+
+    # -- The fast road -----------------------------------------------------------
+
+    def run(self, data: bytes, at: int) -> int:
+        """Take the run of events at *at*; return how many bytes it has, 0 if none matches."""
+        template, stream = self._template, self._stream
+        if not self._bound or template is None or stream is None:
+            return 0
+        if len(data) > self._longest:
+            return 0
+        rows, stop = self._scan(template, data, at)
+        accumulator = stream.accumulator
+        chunks = accumulator.context.limits.chunks
+        if not rows or (chunks is not None and accumulator.chunks + len(rows) > chunks):
+            return 0
+        index = index_of(template.chunk)
+        if not apply_run(template, rows, self._bound, index, accumulator.context):
+            self._reach = max(self._reach // 4, LEAST_REACH)
+            return 0
+        self._count(template, stream, stop - at, len(rows))
+        return stop - at
+
+    def _scan(self, template: Template, data: bytes, at: int) -> tuple[list[Any], int]:
+        """Return the rows of the events at *at* that match, and where they end."""
+        stop = last_end(data, at, self._reach, template.ending)
+        rows: list[Any] = template.pattern.findall(data, at, stop)
+        # No hole can hold a line end: if the events that matched have all that
+        # there are, nothing lies between them.
+        if len(rows) * template.ending.count(b"\n") == data.count(b"\n", at, stop):
+            self._reach = min(self._reach * 2, MOST_REACH)
+            return rows, stop
+        rows, stop = prefix_of(template, data, at, stop)
+        self._reach = max(2 * (stop - at), LEAST_REACH)
+        return rows, stop
+
+    def _count(self, template: Template, stream: Open, size: int, events: int) -> None:
+        """Take note of a run, as the slow road would have."""
+        last = self._framer.skip(size, events)
+        stream.accumulator.count_run(events, last)
+        stream.same_id += events
+        if template.is_bare:
+            self._log.counts["bare_json"] += events
+        self._road.worked(events)
+
+
+def last_end(data: bytes, at: int, reach: int, ending: bytes) -> int:
+    """Return where the last event ends that ends within *reach*, or else the first."""
+    stop = data.rfind(ending, at, at + reach)
+    if stop < 0:
+        stop = data.find(ending, at)
+    return at if stop < 0 else stop + len(ending)

@@ -1,0 +1,162 @@
+"""The fast road of `ChunkReader`: chunk objects made of events that match a template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._framing import Framer
+from ._issues import IssueLog
+from ._json import Decoder
+from ._kinds import dict_entries, kind_of
+from ._limits import Limits
+from ._mould import Mould
+from ._payloads import DONE, Frame
+from ._road import Road, longest_within
+from ._rules import RULES
+from ._template import Template, learn
+
+
+__all__ = ["ReadingRoad"]
+
+
+class ReadingRoad:
+    """
+    Read bytes into chunk objects, each event on the road that suits it.
+
+    Args:
+        log: Takes the framing's issues.
+        limits: Bounds on lines, events and JSON.
+        decoder: Decodes the payloads of the slow road.
+        take: Takes the payloads of the slow road.
+        chunks: Takes the chunks of the fast road.
+    """
+
+    def __init__(
+        self,
+        log: IssueLog,
+        limits: Limits,
+        decoder: Decoder,
+        take: Callable[[Frame], None],
+        chunks: list[dict[str, Any]],
+    ) -> None:
+        self._log = log
+        self._longest = longest_within(limits)
+        self._take_frame = take
+        self._chunks = chunks
+        self._framer = Framer(log, limits, decoder, self._take)
+        self._road = Road(self._framer, self, limits)
+        self._template: Template | None = None
+        self._mould: Mould | None = None
+        self._index: Any = None
+        self._frames: list[Frame] = []
+        self._is_done = False
+        # Whether the next byte starts an event that may match the template.
+        self._is_ready = False
+        # What went the fast road since the slow one was last told.
+        self._size = self._events = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether the input ended inside a value."""
+        return self._framer.cut
+
+    def one(self, data: bytes) -> dict[str, Any] | None:
+        """Return the chunk of *data* if it is just one event, and matches the template."""
+        if not self._is_ready or len(data) > self._longest:
+            return None
+        template, mould = self._template, self._mould
+        assert template is not None and mould is not None
+        match = template.pattern.fullmatch(data)
+        if match is None:
+            return None
+        try:
+            chunk = mould.cast(match.groups())
+        except UnicodeDecodeError:
+            return None
+        self._size += len(data)
+        self._events += 1
+        return chunk
+
+    def feed(self, data: bytes) -> None:
+        """
+        Take the next *data*.
+
+        Raises:
+            LimitExceeded: If a bound is crossed.
+            FramingError: From a strict log.
+        """
+        self._is_ready = False
+        self._tell()
+        self._road.feed(data)
+        self._is_ready = self._can_run() and not self._road.has_tail
+
+    def finish(self) -> None:
+        """Take note of the end of the input."""
+        self._is_ready = False
+        self._tell()
+        self._road.finish()
+
+    def _tell(self) -> None:
+        """Tell the slow road what went the fast one."""
+        if not self._events:
+            return
+        self._framer.skip(self._size, self._events)
+        if self._template is not None and self._template.is_bare:
+            self._log.counts["bare_json"] += self._events
+        self._size = self._events = 0
+
+    def forget(self) -> None:
+        """Nothing: what an event means does not depend on those before it."""
+
+    def _take(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        self._is_done = self._is_done or frame.value is DONE
+        self._take_frame(frame)
+
+    def learn_from(self, event: bytes) -> bool:
+        """Give *event* to the slow road, and learn its template."""
+        starts_clean = self._framer.is_between_events
+        before = self._reported()
+        self._frames.clear()
+        self._framer.feed(event)
+        if not starts_clean or len(self._frames) != 1 or self._reported() != before:
+            return False
+        chunk = self._frames[0].value
+        if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
+            return False
+        known = self._template is not None
+        index = chunk["choices"][0].get("index") if dict_entries(chunk.get("choices")) else None
+        many = known and index != self._index
+        rules = RULES[kind_of(chunk) or "chat"]
+        self._template = learn(event, chunk, rules, many=many, still=False)
+        self._mould = None if self._template is None else Mould(self._template)
+        self._index = index
+        return known
+
+    def _reported(self) -> int:
+        """Return how many issues came so far, but for those that each line of bare JSON has."""
+        return self._log.counts.total() - self._log.counts["bare_json"]
+
+    def _can_run(self) -> bool:
+        return self._template is not None and not self._is_done and self._framer.is_between_events
+
+    def run(self, data: bytes, at: int) -> int:
+        """Make chunks of the events at *at* that match; return how many bytes they have."""
+        if not self._can_run() or len(data) > self._longest:
+            return 0
+        template, mould = self._template, self._mould
+        assert template is not None and mould is not None
+        start, before = at, len(self._chunks)
+        match = template.pattern.match(data, at)
+        while match is not None:
+            try:
+                self._chunks.append(mould.cast(match.groups()))
+            except UnicodeDecodeError:
+                break
+            at = match.end()
+            match = template.pattern.match(data, at) if at < len(data) else None
+        self._size, self._events = at - start, len(self._chunks) - before
+        self._road.worked(self._events)
+        self._tell()
+        return at - start

@@ -1,0 +1,198 @@
+"""
+Chunk objects that are like the one before, merged by their differences alone.
+
+This is the fast road of `Accumulator.add`, where chunks come as dicts.  From a
+chunk that was merged by the rules, the holes are found as for a byte template
+(`Plan`); a chunk with the same keys and, outside the holes, the same values adds
+only what is in them.  Values are compared each time: the caller may have changed
+what it got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Any
+
+from ._choice import ChoiceAccumulator
+from ._rules import RuleSet
+from ._state import Context, Text
+from ._template import Plan
+
+
+__all__ = ["Repeater"]
+
+# After how many chunks that match none the next is learned, at most.
+LONGEST_WAIT = 256
+CHOICE_DEPTH, DELTA_DEPTH = 3, 4
+
+Getter = Callable[[Mapping[str, Any]], Any]
+
+
+class Level:
+    """The part of a chunk at one level: which keys, and the values outside the holes."""
+
+    __slots__ = ("get", "size", "values")
+
+    def __init__(self, fields: Mapping[str, Any], holes: set[str]) -> None:
+        names = [name for name in fields if name not in holes]
+        if len(names) == 1:
+            names *= 2  # of two names the getter makes a tuple
+        self.get: Getter = itemgetter(*names) if names else _nothing
+        self.values = self.get(fields)
+        self.size = len(fields)
+
+
+def _nothing(_: Mapping[str, Any]) -> tuple[()]:
+    return ()
+
+
+class Shape:
+    """
+    What chunks have in common.
+
+    Values outside the holes must be strings or null: numbers that compare equal
+    may still differ, as 1 and true do.
+
+    Attributes:
+        texts: The holes: whether in the delta, else in the choice, and the name.
+    """
+
+    __slots__ = ("_choice", "_delta", "_top", "texts")
+
+    def __init__(self, chunk: dict[str, Any], paths: list[tuple[Any, ...]]) -> None:
+        choice = chunk["choices"][0]
+        in_choice = [path[2] for path in paths if len(path) == CHOICE_DEPTH and path[2] != "index"]
+        in_delta = [path[3] for path in paths if len(path) == DELTA_DEPTH]
+        self.texts = [(False, name) for name in in_choice] + [(True, name) for name in in_delta]
+        self._top = Level(chunk, {"choices", *(path[0] for path in paths)})
+        self._choice = Level(choice, {"delta", "index", *in_choice})
+        self._delta = Level(choice.get("delta") or {}, set(in_delta))
+
+    def choice_of(self, chunk: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the one choice of *chunk*, if it has this shape."""
+        top, of_choice, of_delta = self._top, self._choice, self._delta
+        try:
+            choices = chunk["choices"]
+            if len(chunk) != top.size or type(choices) is not list or len(choices) != 1:
+                return None
+            choice: dict[str, Any] = choices[0]
+            delta = choice.get("delta") or {}
+            has_shape = (
+                len(choice) == of_choice.size
+                and len(delta) == of_delta.size
+                and of_delta.get(delta) == of_delta.values
+                and of_choice.get(choice) == of_choice.values
+                and top.get(chunk) == top.values
+                and type(delta) is dict
+            )
+        except (AttributeError, KeyError, TypeError):
+            return None
+        return choice if has_shape else None
+
+
+def _only_plain(fields: Mapping[str, Any], holes: set[str]) -> bool:
+    return all(
+        value is None or type(value) is str for name, value in fields.items() if name not in holes
+    )
+
+
+def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
+    """Return the shape of *chunk*, or None if it has none that can be compared."""
+    plan = Plan(rules, many=True, still=True)
+    if not plan.chunk(chunk):
+        return None
+    paths = [hole.path for hole in plan.holes]
+    if any(len(path) > DELTA_DEPTH for path in paths):
+        return None
+    if any(hole.kind not in {"text", "index", "skip"} for hole in plan.holes):
+        return None
+    choice = chunk["choices"][0]
+    delta = choice.get("delta") or {}
+    holes = {str(path[-1]) for path in paths}
+    is_plain = (
+        _only_plain(chunk, {"choices", *holes})
+        and _only_plain(choice, {"delta", "index", *holes})
+        and _only_plain(delta, holes)
+    )
+    return Shape(chunk, paths) if is_plain else None
+
+
+class Repeater:
+    """
+    Merge chunks that repeat the one before but for their text.
+
+    Args:
+        choices: The accumulators by index.
+        context: Counts the text.
+    """
+
+    __slots__ = ("_bound", "_choices", "_context", "_shape", "_wait", "_waited")
+
+    def __init__(self, choices: Mapping[int, ChoiceAccumulator], context: Context) -> None:
+        self._choices = choices
+        self._context = context
+        self._shape: Shape | None = None
+        self._bound: dict[int, list[tuple[bool, str, Text]]] = {}
+        self._wait = 1
+        self._waited = 0
+
+    def add(self, chunk: dict[str, Any]) -> bool:
+        """
+        Merge *chunk* if it has the known shape; return whether it has.
+
+        Raises:
+            LimitExceeded: If there is too much text.
+        """
+        shape = self._shape
+        if shape is None:
+            return False
+        choice = shape.choice_of(chunk)
+        if choice is None:
+            return False
+        index = choice.get("index", 0)
+        texts = self._bound.get(index) if type(index) is int else None
+        if texts is None:
+            return False
+        pieces: list[Any] = [
+            (choice["delta"] if in_delta else choice)[name] for in_delta, name, _ in texts
+        ]
+        for piece in pieces:
+            if type(piece) is not str:
+                return False
+        for (_, _, text), piece in zip(texts, pieces, strict=True):
+            text.add(piece, self._context)
+        self._wait = 1
+        return True
+
+    def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:
+        """Take note of *chunk*, which was just merged by the rules, without an issue."""
+        known = self._shape
+        if known is None or known.choice_of(chunk) is None:
+            self._bound.clear()
+            self._waited += 1
+            if self._waited < self._wait:
+                self._shape = None
+                return
+            self._waited = 0
+            self._wait = min(self._wait * 2, LONGEST_WAIT)
+            self._shape = shape_of(chunk, rules)
+        if self._shape is not None:
+            self._bind(self._shape, chunk["choices"][0].get("index", 0), chunk)
+
+    def forget(self) -> None:
+        """Forget what is known: something was merged that may have changed it."""
+        self._shape = None
+        self._bound.clear()
+
+    def _bind(self, shape: Shape, index: Any, chunk: dict[str, Any]) -> None:
+        choice = self._choices.get(index) if type(index) is int else None
+        if choice is None:
+            return
+        bound = []
+        for in_delta, name in shape.texts:
+            text = choice.text_at(("delta", name) if in_delta else (name,), chunk)
+            if text is None:
+                return
+            bound.append((in_delta, name, text))
+        self._bound[index] = bound
