@@ -226,7 +226,7 @@ class Accumulator:
             self._context.limits.check("chunks", self._chunks, self._context.offset)
         if self._kind is None:
             self._decide_kind(chunk)
-        if chunk.get("error") is None or "choices" in chunk:
+        if chunk.get("error") is None or is_chunk({**chunk, "error": None}):
             merge_fields(self._fields, chunk, self._rules.chunk, self._context)
         choices = chunk.get("choices")
         if isinstance(choices, list):
@@ -244,7 +244,7 @@ class Accumulator:
             self._rules = rules_of(self._kind, self._custom_rules)
 
     def _merge_choices(self, entries: list[Any]) -> None:
-        for position, entry in enumerate(entries):
+        for position, entry in enumerate(map(as_plain, entries)):
             path = f"$.choices[{position}]"
             if type(entry) is not dict:
                 self._context.refuse("bad_choice", f"got {quote(entry)}", path)
@@ -300,6 +300,12 @@ class Accumulator:
 
         The snapshot does not change when more chunks are added.
         """
+        replaced = self._context.has_lone_surrogate
+        response = self._build()
+        self._context.has_lone_surrogate = replaced  # its other half may come yet
+        return response
+
+    def _build(self) -> ChatCompletion | Completion | None:
         if not self._chunks or (self._error is not None and self._is_only_error()):
             return None
         from ._converter import structure
@@ -355,18 +361,18 @@ class Accumulator:
         return self._outcome
 
     def _finish(self, done: bool | None, cut: bool) -> Outcome:
-        response = self.snapshot()
-        context = self._context
+        response = self._build()
+        context, log = self._context, self._context.log
         if context.has_lone_surrogate:
-            context.issue("lone_surrogate", "half a surrogate pair became U+FFFD")
+            log.add("lone_surrogate", "half a surrogate pair became U+FFFD")
         unfinished = self._unfinished()
         if response is None:
-            context.issue("empty_stream", "there is no usable chunk")
+            log.add("empty_stream", "there is no usable chunk")
         elif unfinished:
             names = ", ".join(map(str, unfinished[:10]))
-            context.issue("finish_missing", f"no finish reason for choice {names}")
+            log.add("finish_missing", f"no finish reason for choice {names}")
         if done is False and response is not None:
-            context.issue("done_missing", "the recording has no [DONE]")
+            log.add("done_missing", "the recording has no [DONE]")
         return Outcome(
             response=response,
             complete=(

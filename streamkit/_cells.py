@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 
 from typing import Any, TypeGuard
 
-from ._json import MAX_DEPTH
+from ._errors import quote
+from ._json import MAX_DEPTH, encode
 from ._state import Context, State, Text, is_empty, plain_value, plain_values
 
 
@@ -170,7 +170,7 @@ class Distinct:
     def add(self, entries: list[Any], context: Context) -> None:
         """Append those of *entries* that are new."""
         for entry in entries:
-            key = json.dumps(entry, sort_keys=True, default=repr)
+            key = _spelled(entry)
             if key not in self._seen:
                 self._seen.add(key)
                 self.entries.append(context.keep(entry))
@@ -178,6 +178,13 @@ class Distinct:
     def value(self, context: Context) -> list[Any]:
         """Return the entries so far."""
         return [plain_value(entry, context) for entry in self.entries]
+
+
+def _spelled(entry: Any) -> str:
+    try:
+        return encode(entry)
+    except (TypeError, RecursionError):  # no JSON, but a caller's own objects
+        return quote(entry)
 
 
 class ByIndex:
@@ -266,16 +273,16 @@ class Audio:
     Spoken output in pieces.
 
     Data is base64 text.  Pieces cut from one encoding are concatenated; where a
-    piece before the last ends in padding each was encoded on its own, so they
-    are decoded, and the bytes encoded once.
+    piece before the last ends in padding, an encoding ended there, so all are
+    decoded, and the bytes encoded once.
     """
 
-    __slots__ = ("_data", "_fields", "_padded")
+    __slots__ = ("_ended", "_fields", "_open")
 
     def __init__(self) -> None:
         self._fields: State = {}
-        self._data: list[str] = []
-        self._padded = False
+        self._ended: list[str] = []  # encodings that ended in padding
+        self._open: list[str] = []
 
     def add(self, audio: dict[str, Any], context: Context) -> None:
         """Merge *audio*, the next piece."""
@@ -289,20 +296,23 @@ class Audio:
 
     def _add_data(self, data: str, context: Context) -> None:
         self._fields.setdefault("data", None)
-        self._padded = self._padded or bool(data and self._data and self._data[-1].endswith("="))
-        if data:
-            self._data.append(data)
-            context.grow(len(data))
+        if not data:
+            return
+        if self._open and self._open[-1].endswith("="):
+            self._ended.append("".join(self._open))
+            self._open.clear()
+        self._open.append(data)
+        context.grow(len(data))
 
     def _joined(self) -> str:
-        if not self._padded:
-            self._data = ["".join(self._data)] if self._data else []
-            return self._data[0] if self._data else ""
-        try:
-            pieces = [base64.b64decode(piece, validate=True) for piece in self._data]
-        except (binascii.Error, ValueError):
-            return "".join(self._data)
-        return base64.b64encode(b"".join(pieces)).decode("ascii")
+        encodings = [*self._ended, "".join(self._open)]
+        if len(encodings) > 1:
+            try:
+                pieces = [base64.b64decode(piece, validate=True) for piece in encodings]
+            except (binascii.Error, ValueError):
+                return "".join(encodings)
+            return base64.b64encode(b"".join(pieces)).decode("ascii")
+        return encodings[0]
 
     def value(self, context: Context) -> dict[str, Any]:
         """Return the audio object so far."""

@@ -113,14 +113,17 @@ class ChoiceAccumulator:
         plain = as_plain(choice)
         if type(plain) is not dict:
             raise TypeError(f"choice must be a mapping or a model, not {type(choice).__name__}")
-        self.merge(plain, self._rules)
+        try:
+            self.merge(plain, self._rules)
+        except RecursionError:
+            self._context.refuse("too_deep", "nested too deep to be merged", "$")
         self._context.event += 1
 
     def merge(self, choice: dict[str, Any], rules: RuleSet) -> None:
         """Merge a plain *choice* by *rules*."""
         context = self._context
         merge_fields(self._fields, choice, rules.choice, context)
-        delta = choice.get("delta")
+        delta = as_plain(choice.get("delta"))
         if type(delta) is dict:
             merge_fields(self._delta, delta, rules.delta, context)
         elif delta is not None:
@@ -179,7 +182,7 @@ class ChoiceAccumulator:
         else:
             choice["text"] = text or _string(delta) or _string(message) or ""
         choice |= {"finish_reason": None, "logprobs": None, **fields}
-        if kind == "completion" and not text:
+        if kind == "completion":
             _keep_stray_fields(choice, delta)
         choice["finish_reason"] = self.finish_reason
         return choice
@@ -216,7 +219,7 @@ def _string(fields: dict[str, Any]) -> str:
 
 
 def _keep_stray_fields(choice: dict[str, Any], delta: dict[str, Any]) -> None:
-    """Keep what a completion's delta carried besides its text."""
+    """Keep what a completion's delta carried besides its text, and the ids of its pieces."""
     for name, value in delta.items():
-        if name not in {"role", "content"} and not is_empty(value):
+        if name not in {"role", "content"} and not name.endswith("_id") and not is_empty(value):
             choice.setdefault(name, value)

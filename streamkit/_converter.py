@@ -27,10 +27,10 @@ from ._chunk_models import ABSENT, ChatCompletionChunk, CompletionChunk
 from ._errors import InvalidChunk
 from ._json import encode
 from ._models import ChatCompletion, Completion, TokenLogprob
-from ._views import ListView
+from ._views import ListView, copy_json
 
 
-__all__ = ["copy_json", "from_dict", "structure", "to_dict", "to_json"]
+__all__ = ["from_dict", "structure", "to_dict", "to_json"]
 
 T = TypeVar("T")
 Hook = Callable[[Any, Any], Any]
@@ -38,18 +38,6 @@ Hook = Callable[[Any, Any], Any]
 SPELLED: Mapping[type, str] = {list: "an array", dict: "an object"}
 ATOMS = (str, int, float, bool, type(None))
 NONE_TYPE = type(None)
-
-
-def copy_json(value: Any) -> Any:
-    """Return a deep copy of JSON data; atoms are shared, containers are not."""
-    kind = type(value)
-    if kind is dict:
-        return {key: copy_json(item) for key, item in value.items()}
-    if kind is list or kind is tuple:
-        return [copy_json(item) for item in value]
-    if kind is ListView:
-        return [copy_json(item) for item in value.raw()]
-    return value
 
 
 # -- Structuring -----------------------------------------------------------------
@@ -97,7 +85,8 @@ class Structurer:
 
     def _mapping(self, _: Any) -> Hook:
         def structure(value: Any, _: Any) -> Any:
-            return copy_json(value) if type(value) is dict else self._refuse(value, "an object")
+            is_object = isinstance(value, Mapping)
+            return copy_json(value) if is_object else self._refuse(value, "an object")
 
         return structure
 
@@ -136,6 +125,8 @@ class Structurer:
             if value is ABSENT:
                 return value
             hook = hooks.get(type(value))
+            if hook is None and isinstance(value, Mapping):
+                hook = hooks.get(dict)
             return self._refuse(value, wanted) if hook is None else hook(value, None)
 
         return structure
@@ -158,7 +149,7 @@ class Structurer:
         )
 
         def structure(value: Any, _: Any) -> Any:
-            if type(value) is not dict:
+            if not isinstance(value, Mapping):
                 return self._refuse(value, "an object")
             if value.keys() <= names:
                 return make(value, cls)
@@ -183,7 +174,7 @@ def _make_entry(make: Hook, entry: Any) -> Any:
     """Make a log probability entry, or keep what is none."""
     if type(entry) is dict and "token" in entry and "logprob" in entry:
         return make(entry, TokenLogprob)
-    return entry
+    return copy_json(entry)
 
 
 def _is_union(annotation: Any) -> bool:
@@ -262,7 +253,7 @@ def structure(plain: dict[str, Any], cls: type[T]) -> T:
     return _converters()[1].structure(plain, cls)
 
 
-def _class_for(data: Mapping[str, Any]) -> type[Any]:
+def _class_for(data: Mapping[str, Any]) -> Any:
     kind = data.get("object")
     if kind == "chat.completion":
         return ChatCompletion
@@ -309,11 +300,13 @@ def from_dict(data: Mapping[str, Any], cls: type[Any] | None = None) -> Any:
     """
     if not isinstance(data, Mapping):
         raise TypeError(f"data must be a mapping, not {type(data).__name__}")
-    cls = _class_for(data) if cls is None else cls
-    if not attrs.has(cls):
-        raise TypeError(f"cls must be one of streamkit's models, not {cls!r}")
+    wanted: Any = _class_for(data) if cls is None else cls
+    if not (
+        isinstance(wanted, type) and attrs.has(wanted) and "extra" in attrs.fields_dict(wanted)
+    ):
+        raise TypeError(f"cls must be one of streamkit's models, not {wanted!r}")
     try:
-        return _converters()[0].structure(dict(data), cls)
+        return _converters()[0].structure(dict(data), wanted)
     except cattrs.BaseValidationError as error:
         errors = tuple(transform_error(error, format_exception=_describe))
     except RecursionError:

@@ -44,7 +44,10 @@ def quote(value: object) -> str:
     """
     if isinstance(value, (str, bytes)):
         value = value[: QUOTE_LIMIT + 1]
-    text = ascii(value) if isinstance(value, str) else repr(value)
+    try:
+        text = ascii(value) if isinstance(value, str) else repr(value)
+    except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
+        text = f"a {type(value).__name__} too large to show"
     return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 1] + "…"
 
 
@@ -154,6 +157,7 @@ class LimitExceeded(StreamkitError):
         limit: The name of the bound, a field of `Limits`: `"line"`.
         value: The value that was too much, in the bound's unit.
         offset: Where in the input, in bytes from its start, if known.
+        bound: What the bound is.
     """
 
     code: ClassVar[str] = "limit_exceeded"
@@ -167,15 +171,16 @@ class LimitExceeded(StreamkitError):
         bound: int | None = None,
         partial: Any = None,
     ) -> None:
-        where = "" if offset is None else f" at byte {offset}"
-        most = "" if bound is None else f", the limit is {bound}"
-        super().__init__(
-            f"{limit}: {value}{most}{where}; pass Limits({limit}=…) to allow more",
-            partial=partial,
-        )
+        super().__init__(limit, partial=partial)
         self.limit = limit
         self.value = value
         self.offset = offset
+        self.bound = bound
+
+    def __str__(self) -> str:
+        where = "" if self.offset is None else f" at byte {self.offset}"
+        most = "" if self.bound is None else f", the limit is {self.bound}"
+        return f"{self.limit}: {self.value}{most}{where}; pass Limits({self.limit}=…) to allow more"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.limit, self.value, self.offset), {**vars(self), "args": self.args}

@@ -37,6 +37,7 @@ from ._payloads import Frame, OpenValue, Payloads
 
 __all__ = ["Framer"]
 
+PREFIX = re.compile(rb"(?:data:|\xef\xbb\xbf|[ \t]++)++")
 DONE_DATA = b"[DONE]"
 BLANKS = b" \t"
 FIELD = re.compile(
@@ -127,6 +128,8 @@ class Framer:
             self._blank()
         elif line.startswith(b"data:"):
             self._data(line[6:] if line[5:6] == b" " else line[5:], offset)
+        elif self._payloads.is_in_string:
+            self._other(line, offset)  # a string that was broken over lines may say anything
         elif line.startswith(b":"):
             pass  # a comment
         elif (field := FIELD.fullmatch(line)) is not None:
@@ -157,9 +160,8 @@ class Framer:
 
     def _data(self, value: bytes, offset: int) -> None:
         content = value.strip(BLANKS)
-        while content.startswith(b"data:"):
-            self._payloads.issue("double_prefix", "`data:` stood twice before a payload", offset)
-            value = content = content[5:].strip(BLANKS)
+        if content.startswith((b"data:", BOM)):
+            value = content = self._without_prefix(content, offset)
         value_open = self._payloads.open
         if value_open is not None and (value_open.suspended or value_open.origin != "data"):
             self._payloads.abandon(value_open)
@@ -172,6 +174,16 @@ class Framer:
             self._payloads.issue("comment_in_data", "a comment inside data was skipped", offset)
         elif content:
             self._payloads.start(value, offset, "data")
+
+    def _without_prefix(self, content: bytes, offset: int) -> bytes:
+        """Drop further prefixes, and a BOM, from the front of a payload."""
+        prefix = PREFIX.match(content)
+        assert prefix is not None
+        if b"data:" in prefix[0]:
+            self._payloads.issue("double_prefix", "`data:` stood twice before a payload", offset)
+        if BOM in prefix[0]:
+            self._payloads.issue("late_bom", "a byte order mark was dropped", offset)
+        return content[prefix.end() :]
 
     def _further_data(self, value_open: OpenValue, value: bytes, content: bytes) -> bool:
         """
@@ -199,6 +211,9 @@ class Framer:
     def _other(self, line: bytes, offset: int) -> None:
         """Take a line that is no field."""
         value_open = self._payloads.open
+        if value_open is not None and self._payloads.is_cut_by(value_open, line):
+            self._payloads.abandon(value_open)
+            value_open = None
         if value_open is not None and self._payloads.is_open(value_open):
             if value_open.origin != "bare":
                 self._payloads.note(

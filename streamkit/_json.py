@@ -50,6 +50,7 @@ Backend = Literal["auto", "json", "orjson", "msgspec"]
 MAX_DEPTH = 128
 # CPython's own default for str -> int, beyond which the time is quadratic.
 MAX_DIGITS = 4300
+MAX_BITS = MAX_DIGITS * 3  # a digit has more than three bits
 # Below this many digits every library reads an integer exactly.
 MANY_DIGITS = re.compile(rb"[0-9]{19}")
 SPACE = " \t\r\n"
@@ -288,18 +289,20 @@ def encode(value: Any, *, indent: int | None = None) -> str:
     options: dict[str, Any] = {"ensure_ascii": False, "indent": indent, "separators": separators}
     try:
         text = json.dumps(value, allow_nan=False, **options)
-    except ValueError:  # NaN or Infinity: a caller's chunks may hold them
-        text = json.dumps(_without_nan(value), allow_nan=False, **options)
+    except ValueError:  # NaN, Infinity or a huge integer: a caller's chunks may hold them
+        text = json.dumps(_writable(value), allow_nan=False, **options)
     return mend_surrogates(text)[0]
 
 
-def _without_nan(value: Any) -> Any:
+def _writable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        return None
     if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
+        return {key: _writable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(item) for item in value]
+        return [_writable(item) for item in value]
     return value
 
 

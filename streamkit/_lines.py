@@ -78,9 +78,13 @@ class LineSplitter:
         if not last:
             self._hold(data)
             return []
-        self._swallow_lf = data[last - 1] == CR
+        self._swallow_lf = last == len(data) and data[last - 1] == CR
         lines = self._whole_lines(data[:last])
-        self._hold(data[last:])
+        try:
+            self._hold(data[last:])
+        except LimitExceeded as error:
+            error.partial = lines
+            raise
         return lines
 
     @property
@@ -106,7 +110,8 @@ class LineSplitter:
             self._pieces.append(data)
             self._size += len(data)
             self._end += len(data)
-            self._limits.check("line", self._size, self._end - self._size)
+            bom = 0 if self._started else len(BOM)
+            self._limits.check("line", self._size - bom, self._end - self._size)
 
     def _whole_lines(self, head: bytes) -> list[bytes]:
         self.offset = self._end - self._size
@@ -135,7 +140,7 @@ class LineSplitter:
     def _refuse_long_lines(self, lines: list[bytes], bound: int) -> None:
         offset = self.offset
         for number, line in enumerate(lines):
-            if len(line) > bound:
-                whole = lines[:number]
-                raise LimitExceeded("line", len(line), offset, bound=bound, partial=whole)
+            size = len(line.rstrip(b"\r\n"))
+            if size > bound:
+                raise LimitExceeded("line", size, offset, bound=bound, partial=lines[:number])
             offset += len(line)

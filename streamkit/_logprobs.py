@@ -15,7 +15,7 @@ from typing import Any
 
 from ._cells import set_last
 from ._state import Context, State, plain_values
-from ._views import Entries, ListView
+from ._views import Entries, ListView, copy_json
 
 
 __all__ = ["Logprobs"]
@@ -59,7 +59,8 @@ class Logprobs:
     @property
     def count(self) -> int:
         """How many entries came, over all lists."""
-        return max(self._rows, sum(map(len, self._lists.values())))
+        rows = max(map(len, self._columns.values()), default=0)
+        return max(rows, sum(map(len, self._lists.values())))
 
     def extend_raw(self, entries: Sequence[bytes]) -> None:
         """Append *entries* to chat's `content`, each a whole and valid JSON object."""
@@ -67,8 +68,8 @@ class Logprobs:
 
     def _add_rows(self, lists: dict[str, list[Any]], context: Context) -> None:
         tokens = lists.get("tokens")
-        longest = max(map(len, lists.values()), default=0)
-        added = longest if tokens is None else len(tokens)
+        added = max(map(len, lists.values()), default=0)
+        expected = added if tokens is None else len(tokens)
         for name, values in lists.items():
             if not values and name not in self._columns and self._rows:
                 continue  # [] adds nothing
@@ -76,8 +77,8 @@ class Logprobs:
             column.extend([None] * (self._rows - len(column)))
             self._watch_offsets(name, column, values, context)
             column.extend(context.keep(values))
-            if len(values) not in {0, added}:
-                context.issue("logprobs_uneven", f"{len(values)} {name} for {added} tokens")
+            if len(values) not in {0, expected}:
+                context.issue("logprobs_uneven", f"{len(values)} {name} for {expected} tokens")
         self._rows += added
 
     def _watch_offsets(
@@ -100,7 +101,7 @@ class Logprobs:
         value = plain_values(self._fields, context)
         for name, column in self._columns.items():
             column.extend([None] * (self._rows - len(column)))
-            value[name] = ListView(column, len(column))
+            value[name] = ListView(column, len(column), copy_json)
         for name, entries in self._lists.items():
             value[name] = ListView(entries, len(entries))
         return value

@@ -27,7 +27,7 @@ Apply = Callable[[State, str, Any, Context], None]
 def merge_fields(state: State, fields: Mapping[str, Any], table: Table, context: Context) -> None:
     """Merge each of *fields* into *state* by its rule in *table*."""
     for name, value in fields.items():
-        if value is not None:
+        if value is not None and not (is_empty(value) and state.get(name) is not None):
             APPLY[table.rule_for(name, value)](state, name, value, context)
 
 
@@ -105,9 +105,10 @@ def _merge_categories(state: State, name: str, value: Any, context: Context) -> 
     if not isinstance(value, dict):
         _last(state, name, value, context)
         return
-    kept = state.setdefault(name, {})
-    if type(kept) is dict:
-        set_last(kept, value, context)
+    kept = state.get(name)
+    if type(kept) is not dict:
+        kept = state[name] = {}
+    set_last(kept, value, context)
 
 
 def _concat(state: State, name: str, value: Any, context: Context) -> None:
@@ -165,9 +166,10 @@ def _into(cell: Callable[[], Any], *types: type) -> Apply:
             context.refuse("bad_type", f"expected {names}, got {quote(value)}", f"$..{name}")
             return
         kept = state.get(name)
-        if kept is None:
+        if kept is None and (value or isinstance(value, str)):  # {} and [] say nothing
             kept = state[name] = cell()
-        kept.add(value, context)
+        if kept is not None:
+            kept.add(value, context)
 
     return add
 

@@ -42,11 +42,15 @@ class Mould:
     Make chunks of a template's matches.
 
     Every container is new in each chunk: a caller may change what it gets.
+
+    Attributes:
+        template: What it was made from.
     """
 
-    __slots__ = ("_base", "_copies", "_places")
+    __slots__ = ("_base", "_copies", "_places", "template")
 
     def __init__(self, template: Template) -> None:
+        self.template = template
         self._base = template.chunk
         # Each container below the top: its parent's number, its key, its value.
         self._copies: list[tuple[int, Any, Any]] = []

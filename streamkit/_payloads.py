@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import attrs
 
-from ._errors import quote
+from ._errors import LimitExceeded, quote
 from ._issues import IssueLog
 from ._json import BadJSON, Decoder, skip_space
 from ._limits import Limits
@@ -74,6 +74,7 @@ class OpenValue:
     is_text: bool = False
     in_array: bool = False
     suspended: bool = False  # a blank line came while it was open
+    clean: bool = True  # no half surrogates can be in it
 
     def append(self, line: bytes) -> None:
         self.parts.append(line)
@@ -173,10 +174,17 @@ class Payloads:
     # -- Decoding ----------------------------------------------------------------
 
     def decode(self, value_open: OpenValue | None) -> None:
-        """Emit what is whole in *value_open*; keep it only if it is open, or is text."""
+        """Give out what is whole in *value_open*; keep it only if it is open, or is text."""
         if value_open is None:
             return
-        raw = value_open.raw()
+        try:
+            self._decode(value_open, value_open.raw())
+        except LimitExceeded as error:
+            error.offset = value_open.offset if error.offset is None else error.offset
+            raise
+
+    def _decode(self, value_open: OpenValue, raw: bytes) -> None:
+        value_open.clean = not SURROGATE_ESCAPE.search(raw)
         if not value_open.in_array:
             try:
                 value = self._decoder.whole(raw)
@@ -256,6 +264,18 @@ class Payloads:
         value_open.scan = NestingScan()
         value_open.scan.feed(kept)
 
+    @property
+    def is_in_string(self) -> bool:
+        """Whether the open value ends inside a string, and no blank line came since."""
+        value_open = self.open
+        if value_open is None or value_open.suspended or not self.is_open(value_open):
+            return False
+        return value_open.scan is not None and value_open.scan.in_string
+
+    def is_cut_by(self, value_open: OpenValue, line: bytes) -> bool:
+        """Tell whether *line*, which has no framing, is a chunk and no part of *value_open*."""
+        return not value_open.in_array and self.is_open(value_open) and self.is_chunk(line.strip())
+
     def is_chunk(self, content: bytes) -> bool:
         """Tell whether a line is a whole chunk, so that what is open before it was cut."""
         if not content.startswith(b'{"') or not content.endswith(b"}"):
@@ -280,9 +300,8 @@ class Payloads:
             self.note(value_open, "error_field", "`error:` was taken as an error payload")
         if value_open.origin == "error" or value_open.type == "error":
             value = _as_error(value)
-        clean = not any(SURROGATE_ESCAPE.search(part) for part in value_open.parts)
         for payload in value if type(value) is list else [value]:
-            self._give(Frame(payload, value_open.event, value_open.offset, clean))
+            self._give(Frame(payload, value_open.event, value_open.offset, value_open.clean))
 
     def _emit_text(self, value_open: OpenValue) -> None:
         self.open = None

@@ -7,6 +7,8 @@ from typing import Any
 
 import attrs
 
+from ._views import copy_json
+
 
 __all__ = ["as_plain"]
 
@@ -21,8 +23,10 @@ def as_plain(value: Any) -> Any:
     """
     if type(value) is dict:
         return value
+    if value is None or isinstance(value, (str, int, float, list)):
+        return value
     if isinstance(value, Mapping):
-        return dict(value)
+        return copy_json(value)
     if attrs.has(type(value)) and hasattr(value, "extra"):
         from ._converter import to_dict
 

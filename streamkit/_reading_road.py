@@ -14,7 +14,7 @@ from ._mould import Mould
 from ._payloads import DONE, Frame
 from ._road import Road, longest_within
 from ._rules import RULES
-from ._template import Template, learn
+from ._template import learn
 
 
 __all__ = ["ReadingRoad"]
@@ -46,7 +46,6 @@ class ReadingRoad:
         self._chunks = chunks
         self._framer = Framer(log, limits, decoder, self._take)
         self._road = Road(self._framer, self, limits)
-        self._template: Template | None = None
         self._mould: Mould | None = None
         self._index: Any = None
         self._frames: list[Frame] = []
@@ -63,11 +62,10 @@ class ReadingRoad:
 
     def one(self, data: bytes) -> dict[str, Any] | None:
         """Return the chunk of *data* if it is just one event, and matches the template."""
-        if not self._is_ready or len(data) > self._longest:
+        mould = self._mould
+        if mould is None or not self._is_ready or len(data) > self._longest:
             return None
-        template, mould = self._template, self._mould
-        assert template is not None and mould is not None
-        match = template.pattern.fullmatch(data)
+        match = mould.template.pattern.fullmatch(data)
         if match is None:
             return None
         try:
@@ -102,7 +100,7 @@ class ReadingRoad:
         if not self._events:
             return
         self._framer.skip(self._size, self._events)
-        if self._template is not None and self._template.is_bare:
+        if self._mould is not None and self._mould.template.is_bare:
             self._log.counts["bare_json"] += self._events
         self._size = self._events = 0
 
@@ -125,12 +123,12 @@ class ReadingRoad:
         chunk = self._frames[0].value
         if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
             return False
-        known = self._template is not None
+        known = self._mould is not None
         index = chunk["choices"][0].get("index") if dict_entries(chunk.get("choices")) else None
         many = known and index != self._index
         rules = RULES[kind_of(chunk) or "chat"]
-        self._template = learn(event, chunk, rules, many=many, still=False)
-        self._mould = None if self._template is None else Mould(self._template)
+        template = learn(event, chunk, rules, many=many, still=False)
+        self._mould = None if template is None else Mould(template)
         self._index = index
         return known
 
@@ -139,23 +137,22 @@ class ReadingRoad:
         return self._log.counts.total() - self._log.counts["bare_json"]
 
     def _can_run(self) -> bool:
-        return self._template is not None and not self._is_done and self._framer.is_between_events
+        return not self._is_done and self._framer.is_between_events
 
     def run(self, data: bytes, at: int) -> int:
         """Make chunks of the events at *at* that match; return how many bytes they have."""
-        if not self._can_run() or len(data) > self._longest:
+        mould = self._mould
+        if mould is None or len(data) > self._longest or not self._can_run():
             return 0
-        template, mould = self._template, self._mould
-        assert template is not None and mould is not None
         start, before = at, len(self._chunks)
-        match = template.pattern.match(data, at)
+        match = mould.template.pattern.match(data, at)
         while match is not None:
             try:
                 self._chunks.append(mould.cast(match.groups()))
             except UnicodeDecodeError:
                 break
             at = match.end()
-            match = template.pattern.match(data, at) if at < len(data) else None
+            match = mould.template.pattern.match(data, at) if at < len(data) else None
         self._size, self._events = at - start, len(self._chunks) - before
         self._road.worked(self._events)
         self._tell()

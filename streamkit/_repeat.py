@@ -155,7 +155,7 @@ class Repeater:
         if texts is None:
             return False
         pieces: list[Any] = [
-            (choice["delta"] if in_delta else choice)[name] for in_delta, name, _ in texts
+            (choice["delta"] if in_delta else choice).get(name) for in_delta, name, _ in texts
         ]
         for piece in pieces:
             if type(piece) is not str:

@@ -8,6 +8,8 @@ traffic live in `_framing`.
 
 from __future__ import annotations
 
+import contextlib
+
 import attrs
 
 from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError
@@ -141,9 +143,10 @@ class SSEParser:
     def _salvage(self, error: StreamkitError, events: list[ServerSentEvent]) -> None:
         """Keep the whole events before *error*, and refuse what comes after it."""
         self._refusal = error
-        if isinstance(error, LimitExceeded) and error.limit == "line" and error.partial:
-            self._take(error.partial, events)
-        error.partial = events
+        whole, error.partial = error.partial, events
+        if whole:
+            with contextlib.suppress(LimitExceeded, FramingError):
+                self._take(whole, events)
 
     def _take(self, lines: list[bytes], events: list[ServerSentEvent]) -> None:
         offset = self._lines.offset

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -17,6 +18,7 @@ from ._limits import Limits
 __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
 
 PIECES = 1024
+ATOMS = frozenset({int, float, bool, type(None)})
 HIGH_SURROGATES = ("\ud800", "\udbff")
 
 
@@ -75,12 +77,12 @@ class Context:
         kind = type(value)
         if kind is str:
             return value if value.isascii() else self.mend(value)
-        if kind is not dict and kind is not list and kind is not tuple:
+        if kind in ATOMS or not isinstance(value, (Mapping, list, tuple)):
             return value
         if not room:
             raise RecursionError
-        if kind is dict:
-            return {key: self._copy(item, room - 1) for key, item in value.items()}
+        if isinstance(value, Mapping):
+            return {self._copy(key, 1): self._copy(item, room - 1) for key, item in value.items()}
         return [self._copy(item, room - 1) for item in value]
 
     def mend(self, text: str) -> str:
@@ -117,9 +119,13 @@ class Text:
 
     Pieces are joined when the text is read: adding is cheap, and so is reading
     after each piece.  A surrogate pair split over two pieces is joined.
+
+    Attributes:
+        size: Characters so far.
+        untold: Pieces that a reader has not seen yet, if it set a list here.
     """
 
-    __slots__ = ("_blocks", "_half", "_lone", "_pieces", "_whole")
+    __slots__ = ("_blocks", "_half", "_lone", "_pieces", "_whole", "size", "untold")
 
     def __init__(self) -> None:
         self._whole = ""
@@ -127,6 +133,8 @@ class Text:
         self._pieces: list[str] = []
         self._half = ""
         self._lone = False
+        self.size = 0
+        self.untold: list[str] | None = None
 
     def add(self, piece: str, context: Context) -> None:
         """Append *piece*; a cumulative sender's piece replaces what it repeats."""
@@ -134,6 +142,9 @@ class Text:
             self.set(piece, context)
             return
         self._pieces.append(piece)
+        self.size += len(piece)
+        if self.untold is not None:
+            self.untold.append(piece)
         if len(self._pieces) >= PIECES:
             # Millions of short strings take ten times the memory of their text.
             self._blocks.append("".join(self._pieces))
@@ -143,12 +154,18 @@ class Text:
     def extend(self, text: str) -> None:
         """Append *text*, several pieces joined, whose size is counted elsewhere."""
         self._pieces.append(text)
+        self.size += len(text)
+        if self.untold is not None:
+            self.untold.append(text)
 
     def set(self, text: str, context: Context) -> None:
         """Replace the whole text."""
         context.grow(len(text) - len(self.so_far()))
         self._whole = self._half = ""
         self._pieces = [text]
+        self.size = len(text)
+        if self.untold is not None:
+            self.untold = [text]
 
     def so_far(self) -> str:
         """Return the text so far, a trailing half surrogate left out."""
@@ -180,7 +197,7 @@ def plain_value(kept: Any, context: Context) -> Any:
     if type(kept) is dict:
         return {key: plain_value(item, context) for key, item in kept.items()}
     if type(kept) is list:
-        return [plain_value(item, context) for item in kept]
+        return [item if type(item) in ATOMS else plain_value(item, context) for item in kept]
     if kept is None or isinstance(kept, (str, int, float)):
         return kept
     return kept.value(context) if hasattr(kept, "value") else kept

@@ -69,12 +69,15 @@ def id_of(chunk: dict[str, Any]) -> str | None:
 def is_final(chunk: dict[str, Any]) -> bool:
     """Tell whether *chunk* is a whole response."""
     choices = dict_entries(chunk.get("choices"))
+    if any("delta" in choice for choice in choices):
+        return False
     if chunk.get("object") == "chat.completion":
-        return not any("delta" in choice for choice in choices)
-    return (
-        bool(choices)
-        and bool(chunk.get("usage"))
-        and all(choice.get("finish_reason") and choice.get("text") for choice in choices)
+        return True
+    has_usage = bool(chunk.get("usage"))
+    return bool(choices) and all(
+        choice.get("finish_reason")
+        and (bool(choice.get("message")) or (has_usage and choice.get("text")))
+        for choice in choices
     )
 
 
@@ -115,6 +118,7 @@ class StreamSplitter:
         self._owned = owned
         self._framed = framed
         self._open: list[Open] = []
+        self._by_id: dict[str | None, Open] = {}
         self._last: Open | None = None
         self._held: list[Frame] = []
         self._is_merged = False  # an id changed, and that was decided to mean nothing
@@ -129,7 +133,9 @@ class StreamSplitter:
         Raises:
             InvalidChunk: In strict mode, likewise `UpstreamError` and `LimitExceeded`.
         """
-        if frame.value is DONE:
+        if frame.value is DONE and self._held:
+            self._held.append(frame)  # whose it is is not known yet
+        elif frame.value is DONE:
             self._done()
         elif type(frame.value) is dict:
             if not is_ping(frame.value):
@@ -195,31 +201,47 @@ class StreamSplitter:
             self._add(last, frame)
         elif len(self._open) > 1:
             self._interleave(frame)
-        elif last.accumulator.has_finished and last.same_id >= STEADY and is_opening(frame.value):
+        elif self._has_ended(last) and is_opening(frame.value):
             self._start(frame)
         else:
             self._hold(frame)
+
+    def _has_ended(self, stream: Open) -> bool:
+        """Tell whether *stream* has all it can have, so that another may begin."""
+        if stream.accumulator.error is not None:
+            return True
+        return stream.accumulator.has_finished and stream.same_id >= STEADY
 
     def _hold(self, frame: Frame) -> None:
         """Hold a chunk whose id differs, until it is known what that means."""
         assert self._last is not None
         identity = id_of(frame.value)
-        seen = [self._last.id, *(id_of(held.value) for held in self._held)]
+        chunks = [held for held in self._held if held.value is not DONE]
+        seen = [self._last.id, *(id_of(held.value) for held in chunks)]
+        is_new = identity is not None and identity not in seen
+        if is_new and len(chunks) < len(self._held):  # a new id after [DONE]
+            self._decide(interleaved=False)
+            self._chunk(frame)
+            return
         self._held.append(frame)
-        if identity is not None and identity in seen and identity != seen[-1]:
+        if identity is not None and not is_new and identity != seen[-1]:
             self._decide(interleaved=True)
         elif len(self._held) >= HELD:
             self._decide(interleaved=False)
 
     def _decide(self, *, interleaved: bool) -> None:
-        """Give the held chunks to the streams they belong to."""
+        """Give what was held to the streams it belongs to."""
         held, self._held = self._held, []
+        self._is_merged = self._is_merged or bool(held and not interleaved)
         for frame in held:
             assert self._last is not None
-            if interleaved:
+            if frame.value is DONE:
+                self._done()
+            elif interleaved:
                 self._interleave(frame)
+            elif self._last.done:
+                self._after_done(frame)
             else:
-                self._is_merged = True
                 self._add(self._last, frame)
 
     def _interleave(self, frame: Frame) -> None:
@@ -228,12 +250,12 @@ class StreamSplitter:
         if identity is None:
             self._add(self._last, frame)
             return
-        for stream in self._open:
-            if stream.id == identity:
-                self._last = stream
-                self._add(stream, frame)
-                return
-        self._open_stream(frame)
+        known = self._by_id.get(identity)
+        if known is None:
+            self._open_stream(frame)
+        else:
+            self._last = known
+            self._add(known, frame)
 
     def _start(self, frame: Frame) -> None:
         """End the open streams, and start one with *frame*."""
@@ -256,16 +278,13 @@ class StreamSplitter:
         try:
             stream.add(frame, owned=self._owned)
         except LimitExceeded:
-            if self._is_strict(stream):
+            if stream.accumulator.is_strict:
                 raise
-
-    def _is_strict(self, stream: Open) -> bool:
-        return stream.accumulator.is_strict
+        self._by_id[stream.id] = stream
 
     # -- The end of a stream -----------------------------------------------------
 
     def _done(self) -> None:
-        self._decide(interleaved=False)
         if self._last is None:
             return
         waiting = [stream for stream in self._open if not stream.done]
@@ -316,6 +335,7 @@ class StreamSplitter:
             done = stream.done if self._framed else None
             outcome = stream.accumulator.finish(done=done, cut=cut and stream is self._last)
             self._give_out(outcome, before if is_last else streams[number + 1].event)
+        self._by_id.clear()
         self._last = None
         self._is_merged = False
 

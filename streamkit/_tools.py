@@ -36,14 +36,14 @@ class FunctionCallText:
         text_name: `"arguments"`, or `"input"` for custom tools.
     """
 
-    __slots__ = ("_fields", "_is_whole", "_scan", "_scanned", "_text", "_text_name", "name")
+    __slots__ = ("_fields", "_is_whole", "_scan", "_text", "name", "text_name")
 
     def __init__(self, text_name: str = "arguments") -> None:
-        self._text_name = text_name
+        self.text_name = text_name
         self._text = Text()
+        self._text.untold = []
         self._fields: State = {}
         self._scan: NestingScan | None = NestingScan()
-        self._scanned = 0
         self._is_whole = False
         self.name = ""
 
@@ -54,14 +54,14 @@ class FunctionCallText:
                 continue
             if name == "name" and isinstance(value, str):
                 self._add_name(value, context)
-            elif name == self._text_name:
+            elif name == self.text_name:
                 self._text.add(self.text_of(value, context), context)
             else:
                 set_last(self._fields, {name: value}, context)
 
     def _add_name(self, piece: str, context: Context) -> None:
         """Take a name that comes whole, again, growing, or in pieces before the arguments."""
-        if piece == self.name or (self.name and self._text.so_far()):
+        if piece == self.name or (self.name and self._text.size):
             return
         self.name = context.mend(piece if piece.startswith(self.name) else self.name + piece)
 
@@ -69,24 +69,24 @@ class FunctionCallText:
         """Return *value* as text: an object that should have been a string is encoded once."""
         if isinstance(value, str):
             return value
-        context.issue("arguments_encoded", f"{self._text_name} came as {quote(value)}")
+        context.issue("arguments_encoded", f"{self.text_name} came as {quote(value)}")
         return encode(value)
 
     def repeats(self, piece: str) -> bool:
         """Tell whether *piece* is the whole text so far, and that is a whole JSON object."""
-        so_far = self._text.so_far()
-        return len(piece) == len(so_far) > 0 and piece == so_far and self.is_whole()
+        if not piece or len(piece) != self._text.size:
+            return False
+        return piece == self._text.so_far() and self.is_whole()
 
     def is_whole(self) -> bool:
         """Tell whether the text so far is one whole JSON object; linear over all calls."""
-        text = self._text.so_far()
-        new = text[self._scanned :]
-        self._scanned = len(text)
+        new = "".join(self._text.untold or ())
+        self._text.untold = []
         if self._is_whole:
             self._is_whole = not new.strip()
             self._scan = self._scan if self._is_whole else None
         elif self._scan is not None and self._scan.feed(new.encode("utf-8", "replace")):
-            self._is_whole = is_whole_object(text)
+            self._is_whole = is_whole_object(self._text.so_far())
             self._scan = self._scan if self._is_whole else None
         return self._is_whole
 
@@ -100,7 +100,7 @@ class FunctionCallText:
         text = self._text.value(context)
         return {
             "name": self.name or None,
-            self._text_name: text,
+            self.text_name: text,
             **plain_values(self._fields, context),
         }
 
@@ -176,9 +176,8 @@ class Call:
         """Tell whether a closing fragment repeats the call: same id, same name, all arguments."""
         if not self.id or entry.get("id") != self.id or fields.get("name") != callee.name:
             return False
-        arguments = fields.get("arguments")
-        text = encode(arguments) if isinstance(arguments, dict) else _text_of(arguments)
-        return callee.repeats(text)
+        text = fields.get(callee.text_name)
+        return callee.repeats(encode(text) if isinstance(text, dict) else _text_of(text))
 
     def value(self, context: Context) -> dict[str, Any]:
         """Return the call so far, as the full object has it: without index."""
@@ -215,6 +214,8 @@ class ToolCalls:
             if index is not None and not is_index(index, context.limits.index):
                 context.refuse("index_range", f"the index is {quote(index)}", path)
                 continue
+            if not any(value for name, value in entry.items() if name != "index"):
+                continue  # says nothing: no call is made up
             call = self._call_for(index, entry, context)
             call.add(entry, context)
             if call.id:

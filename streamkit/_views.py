@@ -14,13 +14,27 @@ from __future__ import annotations
 
 import json
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 
-__all__ = ["Entries", "ListView"]
+__all__ = ["Entries", "ListView", "copy_json"]
 
 T = TypeVar("T")
+
+
+def copy_json(value: Any) -> Any:
+    """Return a deep copy of JSON data; atoms are shared, containers are not."""
+    kind = type(value)
+    if kind is str or kind is int or kind is float:
+        return value
+    if isinstance(value, Mapping):
+        return {key: copy_json(item) for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [copy_json(item) for item in value]
+    if kind is ListView:
+        return [copy_json(item) for item in value.raw()]
+    return value
 
 
 class Entries:
@@ -133,5 +147,11 @@ class ListView(Sequence[T], Generic[T]):
         return f"ListView({list(self._all())!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        entries = self._all()
-        return type(self), (entries, len(entries))
+        return _restored, (list(self.raw()), self._all())
+
+
+def _restored(raw: list[Any], made: tuple[Any, ...]) -> ListView[Any]:
+    """Return the copy of a view, as pickle and copy make it: *make* stays behind."""
+    view: ListView[Any] = ListView(raw, len(raw))
+    view._made = made
+    return view

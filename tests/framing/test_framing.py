@@ -54,6 +54,13 @@ EVENT_A, EVENT_B = b"data: " + RAW_A + b"\n\n", b"data: " + RAW_B + b"\n\n"
         pytest.param(b"data: " + EVENT_A, [A], ["double_prefix"], id="double"),
         pytest.param(b"data:data: data:" + RAW_A + b"\n\n", [A], ["double_prefix"], id="triple"),
         pytest.param(b"data: data: [DONE]\n\n", [DONE], ["double_prefix"], id="double-done"),
+        pytest.param(b"data: " + BOM + RAW_A + b"\n\n", [A], ["late_bom"], id="bom-in-data"),
+        pytest.param(
+            b"data: data: " + BOM + RAW_A + b"\n\n",
+            [A],
+            ["double_prefix", "late_bom"],
+            id="double-and-bom",
+        ),
         pytest.param(b"data: : hi\n\n" + EVENT_A, [A], ["comment_in_data"], id="comment-in-data"),
         pytest.param(b"hello\n\n" + EVENT_A, [A], ["unframed_text"], id="text"),
         pytest.param(b"error: text\n\n" + EVENT_A, [A], [], id="error-text"),
@@ -151,6 +158,12 @@ def test_done(data, values, codes):
             id="object-in-a-value",
         ),
         pytest.param(b'{"a":[\n' + EVENT_B, [B], ["cut_value"], id="data-behind-bare"),
+        pytest.param(
+            b'{"a":[\n' + RAW_B + b"\n", [B], ["cut_value", "bare_json"], id="bare-behind-bare"
+        ),
+        pytest.param(
+            b'{"a":[\n{"b":1}\n]}\n', [{"a": [{"b": 1}]}], ["bare_json"], id="object-in-bare"
+        ),
         pytest.param(RAW_A + b"\n" + EVENT_B, [A, B], ["bare_json"], id="bare-then-data"),
         pytest.param(EVENT_A + RAW_B + b"\n", [A, B], ["bare_json"], id="data-then-bare"),
         pytest.param(
@@ -162,6 +175,12 @@ def test_done(data, values, codes):
             [{"a": "x\ny"}],
             ["unprefixed_line", "control_character"],
             id="string-over-lines",
+        ),
+        pytest.param(
+            b'data: {"a":"x\n: y\nevent: z\n[DONE]"}\n\n',
+            [{"a": "x\n: y\nevent: z\n[DONE]"}],
+            ["unprefixed_line", "control_character"],
+            id="lines-of-a-string-say-anything",
         ),
         pytest.param(
             b'data: {"a":"x\n\ny"}\n\n',
@@ -243,7 +262,7 @@ def test_a_long_line_alone():
     """Without whole lines before it, nothing is given out."""
     frames = []
     with pytest.raises(LimitExceeded):
-        make(frames, Limits(line=20)).feed(b"x" * 21)
+        make(frames, Limits(line=20)).feed(b"x" * 30)
     assert frames == []
 
 

@@ -489,6 +489,7 @@ def hide(monkeypatch, *names):
         pytest.param("\ud83d\ude00", '"\U0001f600"', id="pair"),
         pytest.param({"\ud83d": "\ude00"}, '{"\ufffd":"\ufffd"}', id="halves"),
         pytest.param(2**64, "18446744073709551616", id="large"),
+        pytest.param([10**5000, 1], "[null,1]", id="too-many-digits"),
         pytest.param("\0\n", '"\\u0000\\n"', id="control"),
     ],
 )

@@ -108,11 +108,11 @@ LIMIT = Limits(line=8)
 @pytest.mark.parametrize(
     ("data", "whole"),
     [
-        pytest.param(b"123456789", [], id="pending"),
-        pytest.param(b"123456789\n", [], id="ended"),
-        pytest.param(b"a\n\nb\n123456789\nc\n", [b"a", b"", b"b"], id="after-lines"),
-        pytest.param(b"a\n\nb\n123456789", [b"a", b"", b"b"], id="pending-after-lines"),
-        pytest.param(b"a\r\r123456789", [b"a", b""], id="pending-after-cr"),
+        pytest.param(b"1234567890abcd", [], id="pending"),
+        pytest.param(b"1234567890abcd\n", [], id="ended"),
+        pytest.param(b"a\n\nb\n1234567890abcd\nc\n", [b"a", b"", b"b"], id="after-lines"),
+        pytest.param(b"a\n\nb\n1234567890abcd", [b"a", b"", b"b"], id="pending-after-lines"),
+        pytest.param(b"a\r\r1234567890abcd", [b"a", b""], id="pending-after-cr"),
     ],
 )
 def test_limit(data, whole):
@@ -126,7 +126,7 @@ def test_limit(data, whole):
         lines += caught.value.partial or []
         assert [line.rstrip(b"\r\n") for line in lines] == whole, pieces
         assert caught.value.limit == "line"
-        assert caught.value.offset == data.index(b"123456789")
+        assert caught.value.offset == data.index(b"1234567890abcd")
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r", b"\r\n"])

@@ -223,6 +223,20 @@ def test_event_limit(lines, offset):
     assert (caught.value.limit, caught.value.offset) == ("event", offset)
 
 
+@pytest.mark.parametrize(
+    ("data", "offset"),
+    [
+        pytest.param(b'data: {"a":1,"b":2}\n\n', 0, id="fast-decoder"),
+        pytest.param(b'data: 1\n\ndata: {"a":1}{"a":1,"b":2}\n\n', 9, id="second-value"),
+    ],
+)
+def test_key_limit(data, offset):
+    """A crossed bound of the JSON says where its payload began."""
+    with pytest.raises(LimitExceeded) as caught:
+        frame([data], Limits(keys=1))
+    assert (caught.value.limit, caught.value.offset) == ("keys", offset)
+
+
 @pytest.mark.parametrize("origin", [b"", b"data: "], ids=["bare", "data"])
 def test_a_long_value_is_not_decoded_at_each_line(monkeypatch, origin):
     """A value over thousands of lines is decoded a few times, not once a line."""

@@ -15,6 +15,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from streamkit._kinds import dict_entries
+
 from . import COMPLETION_HEAD, HEAD
 
 
@@ -264,7 +266,8 @@ def split(draw: st.DrawFn, data: bytes) -> list[bytes]:
 def _changed(draw: st.DrawFn, chunk: dict[str, Any]) -> dict[str, Any]:
     """Return *chunk* with a key dropped, added or changed at some level."""
     chunk = copy.deepcopy(chunk)
-    entry = chunk["choices"][0] if chunk.get("choices") else chunk
+    entries = dict_entries(chunk.get("choices"))
+    entry = entries[0] if entries else chunk
     delta = entry.get("delta")
     levels = [chunk, entry, delta if isinstance(delta, dict) else entry]
     level = draw(st.sampled_from(levels))

@@ -811,6 +811,16 @@ def test_alike_events_are_merged_as_if_one_by_one(chunks):
     assert [each for each in codes(outcome) if each != "done_missing"] == codes(expected)
 
 
+@pytest.mark.parametrize("form", [sse, list], ids=["bytes", "dicts"])
+def test_a_long_run_is_counted(form):
+    """Chunks that go the short way count, and later issues have the right event."""
+    chunks = [*deltas({"role": "assistant"}), *deltas(*[{"content": "a"}] * 300), chunk("odd")]
+    outcome = rebuild(form(chunks))
+    assert outcome.chunks == 302
+    assert next(each.event for each in outcome.issues if each.code == "bad_choice") == 301
+    assert accumulate(chunks).chunks == 302
+
+
 def test_a_run_that_crosses_a_limit_stops_at_the_right_chunk():
     """In the middle of alike chunks, text and chunks are counted one by one."""
     chunks = deltas(*[{"content": "ab"}] * 20)

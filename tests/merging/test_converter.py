@@ -8,6 +8,7 @@ import json
 import sys
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import pytest
@@ -188,6 +189,26 @@ def test_nesting_too_deep_names_a_path_of_the_wire():
     with pytest.raises(InvalidChunk) as caught:
         from_dict({"x": nested(100_000)}, ChatCompletion)
     assert "extra" not in caught.value.path
+
+
+class Bottomless(Mapping):
+    """A mapping that never comes to an end of itself."""
+
+    def __getitem__(self, name):
+        return self[name]
+
+    def __iter__(self):
+        return iter(["id"])
+
+    def __len__(self):
+        return 1
+
+
+def test_a_mapping_without_a_bottom_is_an_invalid_chunk():
+    """Where no path can be named, it is the whole."""
+    with pytest.raises(InvalidChunk, match="nested too deep") as caught:
+        from_dict(Bottomless(), ChatCompletion)
+    assert caught.value.path == "$"
 
 
 def with_headroom(frames, call):

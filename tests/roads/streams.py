@@ -1,0 +1,225 @@
+"""Made streams, their mutations, and the slow twins that the fast roads are held against."""
+
+from __future__ import annotations
+
+import json
+import random
+
+from streamkit import Accumulator, Limits, to_dict
+from streamkit._framing import Framer
+from streamkit._issues import IssueLog
+from streamkit._json import Decoder
+from streamkit._merging_road import MergingRoad
+from streamkit._payloads import DONE
+from streamkit._streams import StreamSplitter
+
+
+WORDS = [
+    " the", "\n", " naïve", ' "q"', " 日本", "\\", "", "a" * 50, "\u2028", "😀", "\x7f",
+    "\ud83d", "\ude00", " data: ", "}}]}", "null", "\t", "é", "0", '","x":"',
+]  # fmt: skip
+KEYS = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 5, "model": "demo"}
+
+
+def entry(r, top=2):
+    one = lambda: {
+        "token": r.choice(WORDS[:9]),
+        "logprob": -r.random() * 9,
+        "bytes": [r.randrange(256) for _ in range(r.randrange(4))] or None,
+    }  # noqa: E501, E731
+    return {**one(), "top_logprobs": [one() for _ in range(top)]}
+
+
+def chat_chunks(r):
+    """Return chunks of a chat stream: text, reasoning, tools, logprobs, usage, n choices."""
+    n = r.choice([1, 1, 1, 2, 4])
+    top = dict(KEYS)
+    if r.random() < 0.5:
+        top["system_fingerprint"] = r.choice([None, "fp_1", ""])
+    if r.random() < 0.3:
+        top["usage"] = r.choice([None, {}, {"prompt_tokens": 1}])
+    if r.random() < 0.3:
+        top["citations"] = ["x"]
+    with_role = r.random() < 0.3
+    with_logprobs = r.choice([0, 0, 1])
+    padded = r.random() < 0.5
+    name = r.choice(["content", "reasoning_content", "refusal", "x_text"])
+    chunks = []
+
+    def chunk(index, delta, finish=None, **more):
+        made = {**top, "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+        made["choices"][0].update(more)
+        if padded:
+            made["obfuscation"] = "".join(r.choice("aZ09 ") for _ in range(r.randrange(9)))
+        if r.random() < 0.02:
+            made["created"] = r.choice([0, 6, 7])
+        chunks.append(made)
+
+    for index in range(n):
+        chunk(index, {"role": "assistant", name: ""})
+    for _ in range(r.randrange(60)):
+        delta = {name: r.choice(WORDS)}
+        if with_role:
+            delta = {"role": "assistant", **delta}
+        more = {"logprobs": {"content": [entry(r)], "refusal": None}} if with_logprobs else {}
+        chunk(r.randrange(n), delta, **more)
+        if r.random() < 0.02:
+            name = r.choice(["content", "reasoning_content"])
+    if r.random() < 0.4:
+        call = {
+            "index": 0,
+            "id": "call_1",
+            "type": "function",
+            "function": {"name": "f", "arguments": ""},
+        }
+        chunk(0, {"tool_calls": [call]})
+        for piece in ['{"a"', ":", ' "', "\\u00e9", '\\"', '"', "}"]:
+            chunk(0, {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+    for index in range(n):
+        if r.random() < 0.9:
+            chunk(index, {}, "stop")
+    return chunks
+
+
+def completion_chunks(r):
+    """Return chunks of a legacy stream, with tokens."""
+    top = {"id": "cmpl-1", "object": "text_completion", "created": 5, "model": "demo"}
+    n = r.choice([1, 1, 3])
+    logprobs = r.random() < 0.3
+    chunks = []
+    for position in range(r.randrange(60)):
+        choice = {"index": r.randrange(n), "text": r.choice(WORDS), "token": r.randrange(99999)}
+        choice["logprobs"] = (
+            {"tokens": ["a"], "token_logprobs": [-0.5], "text_offset": [position]}
+            if logprobs
+            else None
+        )
+        choice["finish_reason"] = None
+        chunks.append({**top, "choices": [choice]})
+    for index in range(n):
+        chunks.append({**top, "choices": [{"index": index, "text": "", "finish_reason": "length"}]})
+    return chunks
+
+
+def framed(r, chunks):
+    """Return *chunks* as bytes, in one of the framings."""
+    ending = r.choice(["\n\n", "\n\n", "\n\n", "\r\n\r\n", "\n", "\r\r"])
+    prefix = (
+        r.choice(["data: ", "data: ", "data:", ""])
+        if ending == "\n" or r.random() < 0.9
+        else "data: "
+    )
+    if prefix == "" and ending != "\n":
+        prefix = "data: "
+    options = {"ensure_ascii": r.random() < 0.4}
+    if r.random() < 0.6:
+        options["separators"] = (",", ":")
+    parts = []
+    for chunk in chunks:
+        parts.append(prefix + json.dumps(chunk, **options) + ending)
+        if r.random() < 0.02:
+            parts.append(": ping" + ending)
+    if r.random() < 0.7:
+        parts.append("data: [DONE]" + ending)
+    return "".join(parts).encode("utf-8", "surrogatepass")
+
+
+PATCHES = [
+    b'"', b"\\", b"\n", b"\r", b"\\u00", b"\\ud83d", b"\xff", b"\x00", b"{", b"}", b"1e999", b"NaN",
+    b"true", b"null", b"1.0", b"-1", b"01", b',"content":"z"', b',"model":"other"', b',"id":"two"',
+    b',"error":{"message":"no"}', b"  ", b'"index":true,', b"\n\n", b"data: ", b"[DONE]",
+]  # fmt: skip
+
+
+def mutated(r, data):
+    """Return *data* with a few bytes replaced, dropped, doubled or put in."""
+    data = bytearray(data)
+    for _ in range(r.choice([0, 0, 1, 1, 2, 5])):
+        if not data:
+            break
+        at = r.randrange(len(data))
+        kind = r.randrange(5)
+        if kind == 0:
+            data[at:at] = r.choice(PATCHES)
+        elif kind == 1:
+            del data[at : at + r.choice([1, 1, 5, 300])]
+        elif kind == 2:
+            data[at] = r.randrange(256)
+        elif kind == 3:
+            data[at:at] = data[at : at + r.choice([3, 40, 400])]
+        else:
+            for old, new in (
+                (b'"index": 0', b'"index": 1'),
+                (b'"index":0', b'"index":"0"'),
+                (b"null", b'""'),
+                (b"stop", b"null"),
+            ):
+                found = data.find(old, at)
+                if found >= 0 and r.random() < 0.5:
+                    data[found : found + len(old)] = new
+                    break
+    return bytes(data[: r.randrange(len(data) + 1)] if data and r.random() < 0.2 else data)
+
+
+def split(r, data):
+    """Return *data* in pieces."""
+    kind = r.randrange(4)
+    if kind == 0:
+        return [data]
+    if kind == 1:
+        size = r.choice([1, 7, 64, 400, 4096])
+        return [data[at : at + size] for at in range(0, len(data), size)]
+    cuts = sorted(r.randrange(len(data) + 1) for _ in range(r.randrange(12)))
+    return [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)]
+
+
+def made(seed):
+    """Return the bytes of a made and mutated stream, and the randomness for the rest."""
+    r = random.Random(seed)
+    data = b""
+    for number in range(r.choice([1, 1, 1, 2])):
+        chunks = (chat_chunks if r.random() < 0.75 else completion_chunks)(r)
+        if number:
+            for chunk in chunks:
+                chunk["id"] = "chatcmpl-2"
+        data += framed(r, chunks)
+    return mutated(r, data), r
+
+
+def outcomes(pieces, *, fast, limits=Limits(), strict=False):
+    """Return all that can be told of *pieces*, over one road or the other."""
+    log = IssueLog(limits.issues)
+    splitter = StreamSplitter(lambda: Accumulator(limits=limits), log, owned=True, framed=True)
+    decoder = Decoder("json", limits)
+    road = (
+        MergingRoad(splitter, log, limits, decoder)
+        if fast
+        else Framer(log, limits, decoder, splitter.take)
+    )
+    for piece in pieces:
+        road.feed(piece)
+    road.finish()
+    return [described(outcome) for outcome in splitter.finish(cut=road.cut)]
+
+
+def described(outcome):
+    """Return *outcome* as plain data."""
+    return {
+        "response": outcome.response and to_dict(outcome.response),
+        "complete": outcome.complete,
+        "error": str(outcome.error),
+        "issues": outcome.issues,
+        "counts": dict(outcome.issue_counts),
+        "chunks": outcome.chunks,
+        "done": outcome.done,
+    }
+
+
+def slow_chunks(data):
+    """Return what `ChunkReader` gives for *data*, over the slow road."""
+    frames = []
+    log = IssueLog()
+    framer = Framer(log, Limits(), Decoder("json"), frames.append)
+    framer.feed(data)
+    framer.finish()
+    return [frame.value for frame in frames if frame.value is not DONE], log
