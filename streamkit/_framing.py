@@ -156,7 +156,7 @@ class Framer:
         elif name == b"error":
             self._payloads.start(value, offset, "error")
         elif name == b"event":
-            self._payloads.type = (value or b"").decode("utf-8", "replace")
+            self._payloads.set_type(value or b"", offset)
 
     def _data(self, value: bytes, offset: int) -> None:
         content = value.strip(BLANKS)
@@ -237,7 +237,7 @@ class Framer:
         if self._payloads.open is not None:
             self._payloads.open.type = self._payloads.type or self._payloads.open.type
             if self._payloads.is_open(self._payloads.open):
-                self._payloads.open.suspended = True
+                self._payloads.open.suspended += 1
             else:
                 self._payloads.settle(self._payloads.open)
         self._payloads.type = ""

@@ -108,7 +108,6 @@ ONCE = frozenset(
     {
         "bare_json",
         "comment_in_data",
-        "created_changed",
         "double_prefix",
         "field_whitespace",
         "id_changed",

@@ -50,12 +50,14 @@ Backend = Literal["auto", "json", "orjson", "msgspec"]
 MAX_DEPTH = 128
 # CPython's own default for str -> int, beyond which the time is quadratic.
 MAX_DIGITS = 4300
-MAX_BITS = MAX_DIGITS * 3  # a digit has more than three bits
+MAX_BITS = (10**MAX_DIGITS).bit_length() - 1
 # Below this many digits every library reads an integer exactly.
 MANY_DIGITS = re.compile(rb"[0-9]{19}")
 SPACE = " \t\r\n"
 SURROGATE = re.compile("[\ud800-\udfff]")
-UNICODE_ESCAPE = len("\\uXXXX")
+CUT_ESCAPE = re.compile(r"\\?u?[0-9a-fA-F]{0,4}")
+# A number that ends in its point, or in its exponent's sign.
+CUT_NUMBER = re.compile(r"(?<![0-9.eE+-])-?[0-9]+(?:\.|(?:\.[0-9]+)?[eE][+-]?)\Z")
 MARKS: dict[type, tuple[Any, Any, Any]] = {bytes: (b"{", b"[", b":"), str: ("{", "[", ":")}
 LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
@@ -236,12 +238,16 @@ def _load_orjson() -> Callable[[bytes], Any]:
 
 def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
     """Tell whether *text* ends before its value does, rather than breaks the grammar."""
-    if error.msg.startswith("Unterminated string"):
+    rest = text[error.pos :]
+    if error.msg.startswith("Unterminated string") or not rest.strip(SPACE):
         return True
-    rest = text[error.pos :].strip(SPACE)
-    if not rest or (error.msg.startswith("Invalid \\uXXXX") and len(rest) < UNICODE_ESCAPE):
-        return True
-    return any(name.startswith(rest) for name in LITERALS) or not rest.strip(".eE+-")
+    if error.msg.startswith("Invalid \\uXXXX"):
+        return CUT_ESCAPE.fullmatch(rest) is not None
+    if error.msg == "Expecting value":
+        return any(name.startswith(rest) for name in LITERALS)
+    if error.msg == "Expecting ',' delimiter":
+        return CUT_NUMBER.search(text, 0, len(text)) is not None and len(rest) <= len("e+")
+    return False
 
 
 def skip_space(text: str, start: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
 from ._errors import LimitExceeded
@@ -52,6 +54,12 @@ class Limits:
     keys: int | None = 10_000
     issues: int | None = 100
     decompressed: int | None = 4096 * MIB
+
+    @property
+    def longest(self) -> float:
+        """How many bytes can cross neither the bound on lines nor that on events."""
+        bounds = [bound for bound in (self.line, self.event) if bound is not None]
+        return min(bounds, default=math.inf)
 
     def check(self, limit: str, value: int, offset: int | None = None) -> None:
         """

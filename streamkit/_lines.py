@@ -110,8 +110,15 @@ class LineSplitter:
             self._pieces.append(data)
             self._size += len(data)
             self._end += len(data)
-            bom = 0 if self._started else len(BOM)
-            self._limits.check("line", self._size - bom, self._end - self._size)
+            bound = self._limits.line
+            if bound is not None and self._size > bound:
+                self._refuse_pending()
+
+    def _refuse_pending(self) -> None:
+        """Raise if the pending line is too long without the BOM that it may start with."""
+        has_bom = not self._started and b"".join(self._pieces).startswith(BOM)
+        size = self._size - (len(BOM) if has_bom else 0)
+        self._limits.check("line", size, self._end - self._size)
 
     def _whole_lines(self, head: bytes) -> list[bytes]:
         self.offset = self._end - self._size

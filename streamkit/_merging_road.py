@@ -10,7 +10,7 @@ from ._issues import IssueLog
 from ._json import Decoder
 from ._limits import Limits
 from ._payloads import Frame
-from ._road import Road, index_of, longest_within, prefix_of
+from ._road import Road, index_of, prefix_of
 from ._streams import Open, StreamSplitter
 from ._template import Template, learn
 
@@ -37,7 +37,7 @@ class MergingRoad:
     ) -> None:
         self._splitter = splitter
         self._log = log
-        self._longest = longest_within(limits)
+        self._longest = limits.longest
         self._framer = Framer(log, limits, decoder, self._take)
         self._road = Road(self._framer, self, limits)
         self._template: Template | None = None

@@ -45,9 +45,11 @@ class Mould:
 
     Attributes:
         template: What it was made from.
+        cast: Makes the chunk that has the given contents in its holes; it raises
+            UnicodeDecodeError if one is no UTF-8.
     """
 
-    __slots__ = ("_base", "_copies", "_places", "template")
+    __slots__ = ("_base", "_choice", "_copies", "_delta", "_places", "cast", "template")
 
     def __init__(self, template: Template) -> None:
         self.template = template
@@ -56,9 +58,14 @@ class Mould:
         self._copies: list[tuple[int, Any, Any]] = []
         numbers: dict[tuple[Any, ...], int] = {(): 0}
         self._collect((), template.chunk, numbers)
-        self._places = [
+        self._places: list[tuple[int, Any, Callable[[bytes], Any]]] = [
             (numbers[hole.path[:-1]], hole.path[-1], READERS[hole.kind]) for hole in template.holes
         ]
+        self._choice: dict[str, Any] = template.chunk["choices"][0]
+        self._delta: dict[str, Any] = self._choice.get("delta") or {}
+        is_flat = list(numbers) == FLAT
+        self.cast: Callable[[Sequence[bytes]], dict[str, Any]]
+        self.cast = self._cast_flat if is_flat else self._cast_deep
 
     def _collect(self, path: tuple[Any, ...], value: Any, numbers: dict[Any, int]) -> None:
         pairs = value.items() if type(value) is dict else enumerate(value)
@@ -68,13 +75,7 @@ class Mould:
                 numbers[(*path, key)] = len(self._copies)
                 self._collect((*path, key), item, numbers)
 
-    def cast(self, contents: Sequence[bytes]) -> dict[str, Any]:
-        """
-        Return the chunk that has *contents* in its holes.
-
-        Raises:
-            UnicodeDecodeError: If one is no UTF-8.
-        """
+    def _cast_deep(self, contents: Sequence[bytes]) -> dict[str, Any]:
         chunk: dict[str, Any] = self._base.copy()
         made: list[Any] = [chunk]
         for parent, key, value in self._copies:
@@ -84,3 +85,18 @@ class Mould:
         for (container, key, read), content in zip(self._places, contents, strict=True):
             made[container][key] = read(content)
         return chunk
+
+    def _cast_flat(self, contents: Sequence[bytes]) -> dict[str, Any]:
+        """As `_cast_deep`, for a chunk with one choice and its delta, and no more."""
+        chunk: dict[str, Any] = self._base.copy()
+        choice = self._choice.copy()
+        delta = self._delta.copy()
+        made: tuple[dict[str, Any], ...] = (chunk, chunk, choice, delta)
+        for (container, key, read), content in zip(self._places, contents, strict=True):
+            made[container][key] = read(content)
+        choice["delta"] = delta
+        chunk["choices"] = [choice]
+        return chunk
+
+
+FLAT = [(), ("choices",), ("choices", 0), ("choices", 0, "delta")]

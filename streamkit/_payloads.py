@@ -73,7 +73,8 @@ class OpenValue:
     scan: NestingScan | None = None  # set once the value is known to be open
     is_text: bool = False
     in_array: bool = False
-    suspended: bool = False  # a blank line came while it was open
+    suspended: int = 0  # how many blank lines came while it was open
+    mended: bool = False  # invalid UTF-8 in it was replaced
     clean: bool = True  # no half surrogates can be in it
 
     def append(self, line: bytes) -> None:
@@ -116,6 +117,14 @@ class Payloads:
         self.first_text = b""
         self.has_found = False
 
+    def set_type(self, value: bytes, offset: int) -> None:
+        """Set the type of the event that has begun."""
+        try:
+            self.type = value.decode()
+        except UnicodeDecodeError:
+            self.type = value.decode("utf-8", "replace")
+            self.issue("invalid_utf8", "invalid UTF-8 in an event's type", offset)
+
     def start(self, text: bytes, offset: int, origin: Origin) -> None:
         self.settle(self.open)
         self._limits.check("event", len(text), offset)
@@ -123,7 +132,9 @@ class Payloads:
         self._events += 1
 
     def go_on(self, value_open: OpenValue, line: bytes) -> None:
-        value_open.suspended = False
+        for _ in range(value_open.suspended):
+            value_open.append(b"")  # they were in the string that goes on
+        value_open.suspended = 0
         value_open.append(line)
         self._limits.check("event", value_open.size, value_open.offset)
         if value_open.scan is not None and value_open.scan.feed(line):
@@ -197,7 +208,10 @@ class Payloads:
             if not raw.lstrip().startswith((b"{", b"[")):
                 value_open.is_text = True
                 return
-        self._decode_prefixes(value_open, self._decoder.text(raw))
+        text = self._decoder.text(raw)
+        value_open.mended = value_open.mended or "invalid_utf8" in self._decoder.notes
+        self._decoder.notes.clear()
+        self._decode_prefixes(value_open, text)
 
     def _decode_prefixes(self, value_open: OpenValue, text: str) -> None:
         """Emit one whole value after another, then deal with what is left of *text*."""
@@ -258,6 +272,7 @@ class Payloads:
             self.note(value_open, error.code, f"{error.reason} in {quote(rest)}")
 
     def _keep_open(self, value_open: OpenValue, rest: str) -> None:
+        value_open.mended = value_open.mended and "\ufffd" in rest
         kept = rest.encode("utf-8", "replace")
         value_open.parts = [kept]
         value_open.size = len(kept)
@@ -291,6 +306,9 @@ class Payloads:
     # -- Emitting ----------------------------------------------------------------
 
     def _emit(self, value: Any, value_open: OpenValue) -> None:
+        if value_open.mended:
+            self._decoder.notes.append("invalid_utf8")
+            value_open.mended = False
         for code in self._decoder.notes:
             self.note(value_open, code, MESSAGES[code])
         self._decoder.notes.clear()

@@ -12,7 +12,7 @@ from ._kinds import dict_entries, kind_of
 from ._limits import Limits
 from ._mould import Mould
 from ._payloads import DONE, Frame
-from ._road import Road, longest_within
+from ._road import Road
 from ._rules import RULES
 from ._template import learn
 
@@ -41,13 +41,13 @@ class ReadingRoad:
         chunks: list[dict[str, Any]],
     ) -> None:
         self._log = log
-        self._longest = longest_within(limits)
+        self._longest = limits.longest
         self._take_frame = take
         self._chunks = chunks
         self._framer = Framer(log, limits, decoder, self._take)
         self._road = Road(self._framer, self, limits)
         self._mould: Mould | None = None
-        self._index: Any = None
+        self._varying: tuple[Any, Any] = (None, None)
         self._frames: list[Frame] = []
         self._is_done = False
         # Whether the next byte starts an event that may match the template.
@@ -124,12 +124,13 @@ class ReadingRoad:
         if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
             return False
         known = self._mould is not None
-        index = chunk["choices"][0].get("index") if dict_entries(chunk.get("choices")) else None
-        many = known and index != self._index
+        choices = dict_entries(chunk.get("choices"))
+        varying = (choices[0].get("index") if choices else None, chunk.get("created"))
+        many = known and varying != self._varying
         rules = RULES[kind_of(chunk) or "chat"]
         template = learn(event, chunk, rules, many=many, still=False)
         self._mould = None if template is None else Mould(template)
-        self._index = index
+        self._varying = varying
         return known
 
     def _reported(self) -> int:

@@ -32,19 +32,23 @@ Getter = Callable[[Mapping[str, Any]], Any]
 class Level:
     """The part of a chunk at one level: which keys, and the values outside the holes."""
 
-    __slots__ = ("get", "size", "values")
+    __slots__ = ("get", "need", "size", "values")
 
     def __init__(self, fields: Mapping[str, Any], holes: set[str]) -> None:
         names = [name for name in fields if name not in holes]
-        if len(names) == 1:
-            names *= 2  # of two names the getter makes a tuple
-        self.get: Getter = itemgetter(*names) if names else _nothing
+        self.get = _getter(names)
+        self.need = _getter([name for name in fields if name in holes])
         self.values = self.get(fields)
         self.size = len(fields)
 
 
-def _nothing(_: Mapping[str, Any]) -> tuple[()]:
-    return ()
+def _getter(names: list[str]) -> Getter:
+    """Return what gets *names* of a mapping, as a tuple unless there is just one."""
+    return itemgetter(*names) if names else _nothing
+
+
+def _nothing(_: Mapping[str, Any]) -> None:
+    return None
 
 
 class Shape:
@@ -77,6 +81,8 @@ class Shape:
             if len(chunk) != top.size or type(choices) is not list or len(choices) != 1:
                 return None
             choice: dict[str, Any] = choices[0]
+            top.need(chunk)
+            of_choice.need(choice)
             delta = choice.get("delta") or {}
             has_shape = (
                 len(choice) == of_choice.size
@@ -144,25 +150,32 @@ class Repeater:
         Raises:
             LimitExceeded: If there is too much text.
         """
-        shape = self._shape
-        if shape is None:
+        if not self._bound or self._shape is None:
             return False
-        choice = shape.choice_of(chunk)
+        choice = self._shape.choice_of(chunk)
         if choice is None:
             return False
         index = choice.get("index", 0)
         texts = self._bound.get(index) if type(index) is int else None
         if texts is None:
             return False
+        self._wait = 1
+        if len(texts) == 1:
+            in_delta, name, text = texts[0]
+            piece = (choice["delta"] if in_delta else choice).get(name)
+            if type(piece) is str:
+                text.add(piece, self._context)
+                return True
+        return self._add_all(choice, texts)
+
+    def _add_all(self, choice: dict[str, Any], texts: list[tuple[bool, str, Text]]) -> bool:
         pieces: list[Any] = [
             (choice["delta"] if in_delta else choice).get(name) for in_delta, name, _ in texts
         ]
-        for piece in pieces:
-            if type(piece) is not str:
-                return False
+        if not all(type(piece) is str for piece in pieces):
+            return False
         for (_, _, text), piece in zip(texts, pieces, strict=True):
             text.add(piece, self._context)
-        self._wait = 1
         return True
 
     def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:

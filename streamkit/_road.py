@@ -11,8 +11,6 @@ of the input is given to the slow road in one piece before the next is tried.
 
 from __future__ import annotations
 
-import math
-
 from typing import Any, Protocol
 
 from ._framing import Framer
@@ -20,7 +18,7 @@ from ._limits import Limits
 from ._template import Template
 
 
-__all__ = ["Road", "Traffic", "end_of_event", "index_of", "longest_within", "prefix_of"]
+__all__ = ["Road", "Traffic", "end_of_event", "index_of", "prefix_of"]
 
 # How much is left to the slow road in one piece where templates fail, in bytes.
 FIRST_PAUSE, LONGEST_PAUSE = 1 << 10, 1 << 16
@@ -58,7 +56,7 @@ class Road:
     def __init__(self, framer: Framer, traffic: Traffic, limits: Limits) -> None:
         self._framer = framer
         self._traffic = traffic
-        self._hold = min(LONGEST_TAIL, longest_within(limits))
+        self._hold = min(LONGEST_TAIL, limits.longest)
         self._tail = b""
         self._pause = 0
 
@@ -120,12 +118,6 @@ class Road:
             self._tail = rest
         else:
             self._framer.feed(rest)
-
-
-def longest_within(limits: Limits) -> float:
-    """Return how many bytes can cross neither the bound on lines nor that on events."""
-    bounds = [bound for bound in (limits.line, limits.event) if bound is not None]
-    return min(bounds, default=math.inf)
 
 
 def index_of(chunk: dict[str, Any]) -> int:

@@ -4,13 +4,15 @@ Server-Sent Events to the letter of the HTML Living Standard.
 The clauses quoted below are of section "Server-sent events", *Interpreting an
 event stream*.  Nothing here knows what the data means: repairs for recorded LLM
 traffic live in `_framing`.
+
+Most streams are nothing but events of one `data` line.  `_take_plain` takes all of
+those in a block at once, and is held against the line by line way by a test.
 """
 
 from __future__ import annotations
 
-import contextlib
-
-import attrs
+from itertools import repeat
+from typing import NamedTuple
 
 from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError
 from ._issues import Issue
@@ -23,11 +25,21 @@ __all__ = ["SSEParser", "ServerSentEvent"]
 # "If the field value consists of only ASCII digits": longer ones than this are
 # no reconnection time but an attack on int().
 RETRY_DIGITS = 18
+LONGEST_HELD = 1 << 16
 DIGITS = frozenset(b"0123456789")
 
 
-@attrs.frozen
-class ServerSentEvent:
+def _is_piece(data: bytes) -> bool:
+    """Tell whether *data* is a piece of one line, and short enough to be held."""
+    return (
+        len(data) < LONGEST_HELD
+        and data.startswith(b"data: ")
+        and b"\n" not in data
+        and b"\r" not in data
+    )
+
+
+class ServerSentEvent(NamedTuple):
     """
     One dispatched event.
 
@@ -83,6 +95,7 @@ class SSEParser:
         self._retry: int | None = None
         self._id = ""
         self._clear_block()
+        self._held = b""
         self._dispatched = 0
         self.last_event_id = ""
         self.retry: int | None = None
@@ -105,11 +118,55 @@ class SSEParser:
         self._refuse_if_over()
         events: list[ServerSentEvent] = []
         try:
-            self._take(self._lines.feed(data), events)
+            self._feed(data, events)
         except (LimitExceeded, FramingError) as error:
-            self._salvage(error, events)
+            self._refusal = error
+            error.partial = events
             raise
         return events
+
+    def _feed(self, data: bytes, events: list[ServerSentEvent]) -> None:
+        if self._held:
+            data = self._held + data
+            self._held = b""
+        stop = data.rfind(b"\n\n") + 2 if len(data) <= self._limits.longest else 0
+        if stop > 1:
+            if not self._take_plain(data, stop, events):
+                self._take_lines(data[:stop], events)
+            data = data[stop:]
+        if _is_piece(data) and self._is_fresh and self._lines.is_at_start_of_line:
+            self._held = data  # so that the event can go the short way when it is whole
+        elif data:
+            self._take_lines(data, events)
+
+    def _take_plain(self, data: bytes, stop: int, events: list[ServerSentEvent]) -> bool:
+        """Take the events before *stop* if each is one `data` line; return whether they are."""
+        if not data.startswith(b"data: ") or not self._is_fresh:
+            return False
+        parts = data[6 : stop - 2].split(b"\n\ndata: ")
+        # An LF besides those between events is of a line that is something else.
+        if data.count(b"\n", 0, stop) != 2 * len(parts) or b"\r" in data:
+            return False
+        if not self._lines.is_at_start_of_line:
+            return False
+        try:
+            texts = map(bytes.decode, parts)
+            rows = zip(repeat("message"), texts, repeat(self._id), repeat(None), strict=False)
+            events.extend(map(tuple.__new__, repeat(ServerSentEvent), rows))
+        except UnicodeDecodeError:
+            del events[:]  # line by line, with U+FFFD where it belongs
+            return False
+        self._lines.skip(stop)
+        self._dispatched += len(parts)
+        return True
+
+    def _take_lines(self, data: bytes, events: list[ServerSentEvent]) -> None:
+        try:
+            lines = self._lines.feed(data)
+        except LimitExceeded as error:
+            self._take(error.partial or [], events)  # what stood before comes first
+            raise
+        self._take(lines, events)
 
     def finish(self) -> list[ServerSentEvent]:
         """
@@ -123,6 +180,7 @@ class SSEParser:
         """
         self._refuse_if_over()
         last_id, retry = self._id, self.retry
+        self._take_lines(self._held, [])
         rest = self._lines.rest()
         try:
             if rest:
@@ -140,14 +198,6 @@ class SSEParser:
         if self._refusal is not None:
             raise InputRefused(f"no more input: {self._refusal}; call reset()")
 
-    def _salvage(self, error: StreamkitError, events: list[ServerSentEvent]) -> None:
-        """Keep the whole events before *error*, and refuse what comes after it."""
-        self._refusal = error
-        whole, error.partial = error.partial, events
-        if whole:
-            with contextlib.suppress(LimitExceeded, FramingError):
-                self._take(whole, events)
-
     def _take(self, lines: list[bytes], events: list[ServerSentEvent]) -> None:
         offset = self._lines.offset
         for line in lines:
@@ -160,6 +210,7 @@ class SSEParser:
 
     def _field(self, line: bytes, offset: int) -> None:
         """'Process the field': split at the first colon, drop one leading space."""
+        self._is_fresh = False
         if line.startswith(b"data:"):
             self._add_data(line[6:] if line[5:6] == b" " else line[5:], offset)
             return
@@ -198,6 +249,7 @@ class SSEParser:
         )
 
     def _clear_block(self) -> None:
+        self._is_fresh = True
         self._event = ""
         self._data: list[str] = []
         self._size = 0

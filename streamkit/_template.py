@@ -121,7 +121,8 @@ def learn(
             one line of bare JSON.
         chunk: What its JSON was decoded to.
         rules: The rules that its values are merged by.
-        many: Choices interleave: the index is a hole.
+        many: Choices interleave: the index is a hole; for reading, so are other
+            numbers that may vary.
         still: For merging: refuse where the event, merged again, would add
             anything beside what is in the holes, and skip what is dropped.  Else
             for reading: whatever is no hole is literal.
@@ -211,8 +212,10 @@ class Plan:
                 Hole(path, "skip" if self._still else "padding", b'"' + pattern + b'"')
             )
         elif type(value) is int and value > 0 and path[-1] != "index":
-            pattern = POSITIVE if self._still else b"(" + POSITIVE + b")"
-            self.holes.append(Hole(path, "skip" if self._still else "number", pattern))
+            if self._still:
+                self.holes.append(Hole(path, "skip", POSITIVE))
+            elif self._many:
+                self.holes.append(Hole(path, "number", b"(" + POSITIVE + b")"))
 
     def _tool_call(self, path: Path, entries: Any) -> bool:
         """Make a hole of the arguments of a fragment that goes on with a known call."""

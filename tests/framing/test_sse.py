@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import attrs
 import pytest
 
 from hypothesis import example, given, settings
@@ -186,7 +185,7 @@ def test_event_comes_with_the_feed_that_completed_it():
 def test_events_are_values():
     """An event equals its like, and cannot be changed."""
     assert sse("a") == ServerSentEvent(data="a")
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         sse("a").data = "b"
 
 

@@ -16,7 +16,6 @@ HEAD = {
     "model": "model-1",
 }
 COMPLETION_HEAD = {**HEAD, "id": "cmpl-1", "object": "text_completion"}
-LINEFEEDS = "\n\n"
 
 
 def chunk(*choices: Any, **fields: Any) -> dict[str, Any]:
@@ -83,8 +82,8 @@ def without_nulls(value: Any) -> Any:
 
 def sse(chunks: list[Any], *, done: bool = True) -> bytes:
     """Return *chunks* as the bytes of an event stream."""
-    text = "".join(f"data: {json.dumps(each)}{LINEFEEDS}" for each in chunks)
-    return (text + ("data: [DONE]\n\n" if done else "")).encode()
+    data = [*map(json.dumps, chunks), *(["[DONE]"] if done else [])]
+    return "".join(f"data: {each}\n\n" for each in data).encode()
 
 
 class Dumped:

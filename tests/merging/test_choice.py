@@ -127,7 +127,7 @@ def test_text_leaves_no_trace_in_a_chat():
             [{"stop": "kept", "delta": {"content": "a", "stop": "other"}}],
             {"text": "a", "stop": "kept"},
         ),
-        ([{"text": "a", "delta": {"reasoning": "b"}}], {"text": "a"}),
+        ([{"text": "a", "delta": {"reasoning": "b"}}], {"text": "a", "reasoning": "b"}),
     ],
     ids=str,
 )

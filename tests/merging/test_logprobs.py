@@ -130,7 +130,6 @@ def test_lists_of_different_length_are_reported():
     assert issue.message == "1 token_logprobs for 2 tokens"
 
 
-@pytest.mark.xfail(reason="the other lists are not padded to the longest", strict=True)
 def test_a_list_longer_than_the_tokens_does_not_shift_what_follows():
     """The lists stay parallel whichever of them is short."""
     chunks = texts(

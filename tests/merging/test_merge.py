@@ -193,7 +193,7 @@ def test_fields_of_the_delta(name, values, expected):
         ),
         ("content_filter_results", [{"hate": {"a": 1}}, {"hate": {}}], {"hate": {"a": 1}}),
         ("content_filter_results", ["odd"], "odd"),
-        ("content_filter_results", ["odd", {"hate": {"a": 1}}], "odd"),
+        ("content_filter_results", ["odd", {"hate": {"a": 1}}], {"hate": {"a": 1}}),
         ("stop_reason", [None, "eos", None], "eos"),
         ("x_object", [{"a": 1}, {"b": {"c": None}}], {"a": 1, "b": {}}),
         ("x_list", [[1], [2]], [2]),
@@ -283,7 +283,7 @@ def test_a_value_of_the_wrong_type_is_refused(chunks, path, wanted):
         (Rule.MERGE, ["a", {}], {"x": "a"}, []),
         (Rule.MERGE_CATEGORIES, [{"a": {"b": 1}}, {"a": {"c": 1}}], {"x": {"a": {"c": 1}}}, []),
         (Rule.CONCAT, ["a", 5, "b"], {"x": "ab"}, ["bad_type"]),
-        (Rule.EXTEND, [[1], {}, [2]], {"x": [1, 2]}, ["bad_type"]),
+        (Rule.EXTEND, [[1], {"a": 1}, [2]], {"x": [1, 2]}, ["bad_type"]),
         (Rule.EXTEND_DISTINCT, [[1], [1, 2]], {"x": [1, 2]}, []),
         (
             Rule.BY_INDEX,
@@ -298,7 +298,7 @@ def test_a_value_of_the_wrong_type_is_refused(chunks, path, wanted):
         (Rule.USAGE, [ONE, {}, "odd"], {"x": ONE}, ["bad_type"]),
         (Rule.LOGPROBS, [{"a": [1]}, {"a": [2]}], {"x": {"a": [1, 2]}}, []),
         (Rule.CONTENT, ["a", "b"], {"x": "ab"}, []),
-        (Rule.TOOL_CALLS, [[]], {"x": None}, []),
+        (Rule.TOOL_CALLS, [[]], {}, []),
         (Rule.FUNCTION_CALL, [{"name": "f"}], {"x": {"name": "f", "arguments": ""}}, []),
         (Rule.AUDIO, [{"data": "AA"}, {"data": "AA"}], {"x": {"data": "AAAA"}}, []),
         (Rule.REASONING_DETAILS, [[{"text": "a"}]], {"x": [{"text": "a"}]}, []),
@@ -326,13 +326,13 @@ def test_lists_or_objects(values, expected, issues):
     assert merged("x", values, Rule.EXTEND_DISTINCT) == ({"x": expected}, issues)
 
 
-def test_two_rules_on_one_name_lose_nothing_and_raise_nothing():
-    """A value that cannot be extended or merged by category stays as it is."""
+def test_two_rules_on_one_name_raise_nothing():
+    """A value that cannot be extended stays; one that cannot be merged is replaced."""
     context = Context(IssueLog(), Limits())
     state = {"x": "kept", "y": "kept"}
     for name, value, rule in (("x", [1], Rule.EXTEND), ("y", {"a": 1}, Rule.MERGE_CATEGORIES)):
         APPLY[rule](state, name, value, context)
-    assert state == {"x": "kept", "y": "kept"}
+    assert state == {"x": "kept", "y": {"a": 1}}
 
 
 def test_kept_values_are_copies():

@@ -220,6 +220,30 @@ def test_many_pieces_are_joined_now_and_then():
     assert text.value(context) == "0123456789" * 500 + "x"
 
 
+def test_pieces_that_a_reader_has_not_seen():
+    """A reader that sets a list gets each piece once, however it was added."""
+    text, context = text_of("before")
+    text.untold = []
+    text.add("a", context)
+    text.extend("b")
+    assert text.untold == ["a", "b"]
+    text.untold = []
+    text.add("c", context)
+    assert text.untold == ["c"]
+    assert text.size == len("beforeabc")
+
+
+def test_a_reader_is_told_of_what_was_set():
+    """A cumulative sender's text replaces what came before, and its size follows."""
+    context = context_of(cumulative=True)
+    text = Text()
+    text.untold = []
+    text.add("ab", context)
+    text.add("abc", context)
+    assert text.size == 3
+    assert "".join(text.untold).endswith("c")
+
+
 def test_a_joined_run_of_pieces_is_appended():
     """`extend` takes text whose size was counted elsewhere."""
     text, context = text_of("a\ud83d")

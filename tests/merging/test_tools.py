@@ -181,6 +181,20 @@ CALLS = {
         [call(0, "a", "f", '{"a":1}'), call(0, "a", "f", {"a": 1})],
         [whole("a", "f", '{"a":1}')],
     ),
+    "closing chunks repeat the call again and again": (
+        [call(0, "a", "f", "{}"), *[call(0, "a", "f", "{}")] * 3],
+        [whole("a", "f", "{}")],
+    ),
+    "text after a closing chunk": (
+        [
+            *[call(0, "a", "f", "{}")] * 2,
+            call(0, arguments=" "),
+            call(0, "a", "f", "{} "),
+            call(0, arguments="x"),
+            call(0, "a", "f", "{} x"),
+        ],
+        [whole("a", "f", "{} x{} x")],
+    ),
     "what only looks like a closing chunk": (
         [call(0, "a", "f", "ha"), call(0, "a", "f", "ha")],
         [whole("a", "f", "haha")],
@@ -232,7 +246,7 @@ CALLS = {
         [
             call(0, "a", "f", "{}", extra_content={"google": {"signature": "s"}}, status="x"),
             call(0, extra_content={"google": {"signature": "s"}, "more": 1}, status="y"),
-            call(0, extra_content={}, status="", nothing=[]),
+            call(0, extra_content={}, status="", more=[]),
         ],
         [
             whole(
@@ -241,7 +255,6 @@ CALLS = {
                 "{}",
                 extra_content={"google": {"signature": "s"}, "more": 1},
                 status="y",
-                nothing=[],
             )
         ],
     ),

@@ -6,12 +6,14 @@ import copy
 import json
 import pickle
 
+from types import MappingProxyType
+
 import pytest
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit._views import Entries, ListView
+from streamkit._views import Entries, ListView, copy_json
 
 
 def test_later_entries_do_not_show():
@@ -92,6 +94,33 @@ def test_copies_hold_the_made_entries(duplicate):
     """A pickled or deep-copied view no longer needs the function that made its entries."""
     view = ListView([1, 2, 3], 2, lambda entry: entry + 1)
     assert duplicate(view) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": [1, ("b",)]}, {"a": [1, ["b"]]}),
+        (MappingProxyType({"a": {}}), {"a": {}}),
+        (ListView([{"a": 1}, 2], 1), [{"a": 1}]),
+        ("a", "a"),
+        (None, None),
+        (0.5, 0.5),
+    ],
+    ids=repr,
+)
+def test_copies_of_json_data(value, expected):
+    """Containers of every kind become plain ones; a view is a list of its raw entries."""
+    copied = copy_json(value)
+    assert copied == expected
+    assert type(copied) is type(expected)
+
+
+def test_a_copy_shares_no_container():
+    """Changing the original changes nothing in the copy."""
+    value = {"a": [{"b": 1}]}
+    copied = copy_json(value)
+    value["a"][0]["b"] = 2
+    assert copied == {"a": [{"b": 1}]}
 
 
 # -- Entries -------------------------------------------------------------------------
