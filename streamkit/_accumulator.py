@@ -67,7 +67,7 @@ class Accumulator:
     ) -> None:
         self._kind: Kind | None = kind
         self._custom_rules = rules
-        self._rules: RuleSet = rules_of(kind or "chat", rules)
+        self._rules: RuleSet = rules_of("chat" if kind is None else kind, rules)
         self._context = Context(IssueLog(limits.issues), limits, strict, cumulative)
         self._fields: State = {}
         self._choices: dict[int, ChoiceAccumulator] = {}

@@ -287,12 +287,18 @@ class Audio:
     def add(self, audio: dict[str, Any], context: Context) -> None:
         """Merge *audio*, the next piece."""
         for name, value in audio.items():
-            if name == "data" and isinstance(value, str):
-                self._add_data(value, context)
-            elif name == "transcript" and isinstance(value, str):
-                add_text(self._fields, name, value, context)
+            if name in {"data", "transcript"} and isinstance(value, str):
+                self._add_piece(name, value, context)
+            elif name in {"data", "transcript"} and value is not None:
+                context.refuse("bad_type", f"expected str, got {quote(value)}", f"$..audio.{name}")
             elif name != "id" or is_empty(self._fields.get("id")):
                 set_last(self._fields, {name: value}, context)
+
+    def _add_piece(self, name: str, piece: str, context: Context) -> None:
+        if name == "data":
+            self._add_data(piece, context)
+        else:
+            add_text(self._fields, name, piece, context)
 
     def _add_data(self, data: str, context: Context) -> None:
         self._fields.setdefault("data", None)

@@ -93,7 +93,7 @@ class ChoiceAccumulator:
     @property
     def finish_reason(self) -> Any:
         """Why the choice ended, or None: it goes on, or the stream was cut."""
-        reason = self._fields.get("finish_reason")
+        reason = plain_value(self._fields.get("finish_reason"), self._context)
         return None if is_empty(reason) else reason
 
     @property

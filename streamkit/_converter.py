@@ -144,6 +144,7 @@ class Structurer:
 
     def _model(self, cls: Any) -> Hook:
         names = _field_names(cls)
+        required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
         make = make_dict_structure_fn(
             cls, self.converter, _cattrs_detailed_validation=not self.lenient
         )
@@ -151,6 +152,8 @@ class Structurer:
         def structure(value: Any, _: Any) -> Any:
             if not isinstance(value, Mapping):
                 return self._refuse(value, "an object")
+            if self.lenient and not required <= value.keys():
+                return copy_json(value)
             if value.keys() <= names:
                 return make(value, cls)
             known = {key: item for key, item in value.items() if key in names}
@@ -171,10 +174,8 @@ def _view(make: Callable[[Any], TokenLogprob], value: Any, _: Any) -> Any:
 
 
 def _make_entry(make: Hook, entry: Any) -> Any:
-    """Make a log probability entry, or keep what is none."""
-    if type(entry) is dict and "token" in entry and "logprob" in entry:
-        return make(entry, TokenLogprob)
-    return copy_json(entry)
+    """Make a log probability entry; what is none stays what it is."""
+    return make(entry, TokenLogprob) if type(entry) is dict else copy_json(entry)
 
 
 def _is_union(annotation: Any) -> bool:
@@ -255,6 +256,8 @@ def structure(plain: dict[str, Any], cls: type[T]) -> T:
 
 def _class_for(data: Mapping[str, Any]) -> Any:
     kind = data.get("object")
+    if kind == "chat.completion.chunk":
+        return ChatCompletionChunk
     if kind == "chat.completion":
         return ChatCompletion
     if kind == "text_completion":
@@ -311,11 +314,13 @@ def from_dict(data: Mapping[str, Any], cls: type[Any] | None = None) -> Any:
         errors = tuple(transform_error(error, format_exception=_describe))
     except RecursionError:
         errors = ("nested too deep @ $",)
-    path = errors[0].rpartition(" @ ")[2]
+    path = errors[0].rpartition(" @ ")[2].removesuffix(".extra")
     raise InvalidChunk("; ".join(errors[:3]), path=path, errors=errors)
 
 
 def _describe(error: BaseException, _: type | None) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deep"
     if isinstance(error, KeyError):
         return f"required field {error} is missing"
     return str(error)

@@ -162,6 +162,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "model_changed": "The model changed inside one stream; the last was kept.",
         "role_changed": "The role changed; the first was kept.",
         "text_offset_order": "text_offset goes backwards; it was kept as sent.",
+        "value_changed": "A value changed that a caller's rule says should not.",
         "tool_call_id_changed": "A tool call's id changed without a name; the first was kept.",
         # The stream as a whole: information.
         "already_final": "A whole response, not a stream; it was passed through.",

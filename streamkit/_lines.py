@@ -53,6 +53,8 @@ class LineSplitter:
     __slots__ = ("_end", "_limits", "_pieces", "_size", "_started", "_swallow_lf", "offset")
 
     def __init__(self, limits: Limits) -> None:
+        if not isinstance(limits, Limits):
+            raise TypeError(f"limits must be a Limits, not {limits!r}")
         self._limits = limits
         self._pieces: list[bytes] = []
         self._size = 0

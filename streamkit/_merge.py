@@ -13,6 +13,7 @@ from typing import Any
 
 from ._cells import Audio, ByIndex, Content, Distinct, ReasoningDetails, merge_object, set_last
 from ._errors import quote
+from ._issues import ISSUES
 from ._logprobs import Logprobs
 from ._rules import Rule, Table
 from ._state import Context, State, Text, is_empty
@@ -69,7 +70,11 @@ def _last_reported(state: State, name: str, value: Any, context: Context) -> Non
 def _report_change(state: State, name: str, value: Any, context: Context) -> None:
     old = state.get(name)
     if value != old and not is_empty(value) and not is_empty(old):
-        context.issue(f"{name}_changed", f"from {quote(old)} to {quote(value)}")
+        code, change = f"{name}_changed", f"from {quote(old)} to {quote(value)}"
+        if code in ISSUES:
+            context.issue(code, change)
+        else:
+            context.issue("value_changed", f"{name}: {change}")
 
 
 def _finish_reason(state: State, name: str, value: Any, context: Context) -> None:

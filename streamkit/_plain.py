@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -32,4 +32,11 @@ def as_plain(value: Any) -> Any:
 
         return to_dict(value)
     dump = getattr(value, "model_dump", None)
-    return dump() if callable(dump) else value
+    return _dumped(dump) if callable(dump) else value
+
+
+def _dumped(dump: Callable[..., Any]) -> Any:
+    try:
+        return dump(mode="json")  # pydantic 2: enums and dates as the wire has them
+    except TypeError:
+        return dump()

@@ -12,7 +12,14 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import attrs
 
 from ._accumulator import Accumulator
-from ._errors import LimitExceeded, StreamkitError, UnknownForm
+from ._errors import (
+    FramingError,
+    InvalidChunk,
+    LimitExceeded,
+    StreamkitError,
+    UnknownForm,
+    UpstreamError,
+)
 from ._framing import Framer
 from ._issues import Issue, IssueLog, StrictLog
 from ._json import Backend, Decoder
@@ -140,6 +147,7 @@ def rebuild_all(
         kind=kind, strict=strict, limits=limits, rules=rules, cumulative=cumulative, json=json
     )
     options.accumulator()  # wrong arguments are a TypeError here, not at the first outcome
+    Decoder(json, limits)
     blocks = _blocks(source)
     if blocks is not None:
         return _from_bytes(blocks, options)
@@ -161,7 +169,7 @@ def _blocks(source: Any) -> Iterator[bytes] | None:
         raise TypeError("the file is open as text; open it with mode 'rb'")
     if hasattr(source, "read"):
         return _read_blocks(source)
-    if not isinstance(source, Iterable):
+    if not isinstance(source, Iterable) and as_plain(source) is source:
         raise TypeError(
             f"source must be bytes, str, a path, a binary file or an iterable of bytes "
             f"or chunks, not {type(source).__name__}"
@@ -182,12 +190,14 @@ def _read_blocks(file: BinaryIO) -> Iterator[bytes]:
     # read1 hands on what is there: a live pipe is not waited on for a whole block.
     read = getattr(file, "read1", file.read)
     while block := read(BLOCK):
+        if isinstance(block, str):
+            raise TypeError("the file is open as text; open it with mode 'rb'")
         yield block
 
 
 def _from_items(source: Iterable[Any], options: Options) -> Iterator[Outcome]:
     """Tell an iterable of bytes from one of chunks by its first item."""
-    if isinstance(source, Mapping) or callable(getattr(source, "model_dump", None)):
+    if isinstance(as_plain(source), dict):
         source = [source]  # one chunk, or one whole response
     items = iter(source)
     first = next(items, None)
@@ -238,8 +248,12 @@ def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
             road.feed(block)
             yield from _checked(splitter.drain(), options)
         road.finish()
+    except (FramingError, InvalidChunk, UpstreamError):  # strict; what ended before is whole
+        yield from _checked(splitter.drain(), options)
+        raise
     except LimitExceeded as exceeded:
         if options.strict:
+            yield from _checked(splitter.drain(), options)
             raise
         error = exceeded
     yield from _checked(splitter.finish(cut=road.cut, error=error), options)

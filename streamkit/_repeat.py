@@ -62,7 +62,7 @@ class Shape:
         texts: The holes: whether in the delta, else in the choice, and the name.
     """
 
-    __slots__ = ("_choice", "_delta", "_top", "texts")
+    __slots__ = ("_choice", "_delta", "_delta_type", "_top", "texts")
 
     def __init__(self, chunk: dict[str, Any], paths: list[tuple[Any, ...]]) -> None:
         choice = chunk["choices"][0]
@@ -71,7 +71,9 @@ class Shape:
         self.texts = [(False, name) for name in in_choice] + [(True, name) for name in in_delta]
         self._top = Level(chunk, {"choices", *(path[0] for path in paths)})
         self._choice = Level(choice, {"delta", "index", *in_choice})
-        self._delta = Level(choice.get("delta") or {}, set(in_delta))
+        delta = choice.get("delta")
+        self._delta_type = type(delta)
+        self._delta = Level(delta or {}, set(in_delta))
 
     def choice_of(self, chunk: dict[str, Any]) -> dict[str, Any] | None:
         """Return the one choice of *chunk*, if it has this shape."""
@@ -83,14 +85,16 @@ class Shape:
             choice: dict[str, Any] = choices[0]
             top.need(chunk)
             of_choice.need(choice)
-            delta = choice.get("delta") or {}
+            delta = choice.get("delta")
+            if type(delta) is not self._delta_type:
+                return None
+            delta = delta or {}
             has_shape = (
                 len(choice) == of_choice.size
                 and len(delta) == of_delta.size
                 and of_delta.get(delta) == of_delta.values
                 and of_choice.get(choice) == of_choice.values
                 and top.get(chunk) == top.values
-                and type(delta) is dict
             )
         except (AttributeError, KeyError, TypeError):
             return None

@@ -191,10 +191,11 @@ class RuleSet:
             TypeError: If a path or a rule is none.
         """
         levels: dict[str, dict[str, Rule]] = {"": {}, "choices.": {}, "choices.delta.": {}}
-        for path, rule in rules.items():
-            prefix, _, name = path.rpartition(".")
-            level = levels.get(prefix and prefix + ".")
-            if level is None or not name or not isinstance(rule, Rule):
+        pairs: list[tuple[Any, Any]] = list(dict(rules).items())
+        for path, rule in pairs:
+            prefix, dot, name = str(path).rpartition(".")
+            level = levels.get(prefix + dot)
+            if level is None or not (name and isinstance(path, str) and isinstance(rule, Rule)):
                 raise TypeError(
                     f"rules take paths like 'x', 'choices.x', 'choices.delta.x' "
                     f"and members of Rule, not {path!r}: {rule!r}"

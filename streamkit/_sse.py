@@ -134,7 +134,8 @@ class SSEParser:
             if not self._take_plain(data, stop, events):
                 self._take_lines(data[:stop], events)
             data = data[stop:]
-        if _is_piece(data) and self._is_fresh and self._lines.is_at_start_of_line:
+        is_short = len(data) <= self._limits.longest
+        if is_short and _is_piece(data) and self._is_fresh and self._lines.is_at_start_of_line:
             self._held = data  # so that the event can go the short way when it is whole
         elif data:
             self._take_lines(data, events)

@@ -52,6 +52,8 @@ class Context:
     _most_text: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        if not isinstance(self.limits, Limits):
+            raise TypeError(f"limits must be a Limits, not {self.limits!r}")
         self._most_text = math.inf if self.limits.text is None else self.limits.text
 
     def issue(self, code: str, message: str) -> None:
@@ -200,7 +202,8 @@ def plain_value(kept: Any, context: Context) -> Any:
         return [item if type(item) in ATOMS else plain_value(item, context) for item in kept]
     if kept is None or isinstance(kept, (str, int, float)):
         return kept
-    return kept.value(context) if hasattr(kept, "value") else kept
+    value = getattr(kept, "value", None)  # a cell's; an enum member has one, but not to call
+    return value(context) if callable(value) else kept
 
 
 def plain_values(state: State, context: Context) -> dict[str, Any]:

@@ -189,9 +189,8 @@ class StreamSplitter:
         """Tell whether a whole response begins or lies behind: each is a stream of its own."""
         identity = id_of(chunk)
         if last.is_final:
-            return identity != last.id or (
-                identity is None and bool(dict_entries(chunk.get("choices")))
-            )
+            is_empty = identity is None and not chunk.get("choices")
+            return not is_empty and (identity is None or identity != last.id)
         return is_final(chunk) and (identity is None or identity != last.id)
 
     def _route(self, frame: Frame, last: Open) -> None:

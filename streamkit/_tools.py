@@ -250,9 +250,9 @@ class ToolCalls:
         return None if name != last.name or last.is_whole() else last
 
     def _open(self, index: int | None, context: Context) -> Call:
+        context.limits.check("tool_calls", len(self._calls) + 1, context.offset)
         call = Call(index)
         self._calls.append(call)
-        context.limits.check("tool_calls", len(self._calls), context.offset)
         if index is not None:
             self._by_index[index] = call
         return call

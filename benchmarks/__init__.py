@@ -1,0 +1,1 @@
+"""How fast streamkit is: `python -m benchmarks` prints a table of ratios."""
