@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 
-__all__ = ["STREAMS", "Stream", "blocks_of", "make"]
+__all__ = ["STREAMS", "Chunk", "Stream", "blocks_of", "make"]
 
 Chunk = dict[str, Any]
 

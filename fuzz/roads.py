@@ -1,5 +1,7 @@
 """
-The invariant that fuzzing tries to break.  For any bytes:
+The invariant that fuzzing tries to break.
+
+For any bytes:
 
 1. `rebuild` over the fast road (`MergingRoad`) and over the slow one (`Framer`)
    gives the same outcomes, issues and their offsets included, whole or in pieces.
@@ -72,7 +74,11 @@ def check(data: bytes) -> None:
     Raises:
         AssertionError: If it does not hold.
     """
-    draw = random.Random(zlib.crc32(data))
+    hold(data, random.Random(zlib.crc32(data)))
+
+
+def hold(data: bytes, draw: random.Random) -> None:
+    """Hold *data*, cut as *draw* says, against the invariant."""
     pieces = cut(draw, data)
     limits = drawn_limits(draw, SMALL) if draw.random() < 0.25 else Limits()
     check_roads(data, pieces, limits)
@@ -165,7 +171,7 @@ def rebuilt(
 
 def told(outcome: Outcome) -> dict[str, Any]:
     """Return *outcome* as plain data, its response as strict JSON."""
-    response = outcome.response and to_json(outcome.response)
+    response = None if outcome.response is None else to_json(outcome.response)
     if response is not None:
         response.encode()
         json.loads(response, parse_constant=refuse)
@@ -207,8 +213,9 @@ class SlowReader(ChunkReader):
     def reset(self) -> None:
         """Forget everything, the fast road with it."""
         super().reset()
-        self._road.one = lambda _data: None  # type: ignore[method-assign]
-        self._road.run = lambda _data, _at: 0  # type: ignore[method-assign]
+        closed: Any = self._road
+        closed.one = lambda _data: None
+        closed.run = lambda _data, _at: 0
 
 
 def check_reader(data: bytes, pieces: Pieces, limits: Limits) -> None:

@@ -35,9 +35,10 @@ NAMES = [
     b"arguments", b"name", b"refusal", b"obfuscation", b"token", b"token_ids", b"x", b"type",
 ]  # fmt: skip
 BYTES = [
-    b"\n", b"\r", b"\n\n", b" ", b"\xef\xbb\xbf", b"\xff", b"\xc3", b"\xed\xa0\xbd", b"\x00", b"\t",
-    b"data: ", b"data:", b"data: [DONE]\n\n", b"[DONE]", b": ping\n\n", b"event: error\n", b"id: 1\n",
-    b"retry: 5\n", b'data: {"error":{"message":"no"}}\n\n', b"error: {}\n\n", b"\\", b'"', b"{", b"}",
+    b"\n", b"\r", b"\n\n", b" ", b"\t", b"\x00", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\xbd",
+    b"data: ", b"data:", b"data: [DONE]\n\n", b"[DONE]", b": ping\n\n", b"event: error\n",
+    b"id: 1\n", b"retry: 5\n", b'data: {"error":{"message":"no"}}\n\n', b"error: {}\n\n",
+    b"\\", b'"', b"{", b"}",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from ._template import Template, learn
 __all__ = ["MergingRoad"]
 
 # How far a scan reaches, in bytes: at first, at least, at most.
-REACH, LEAST_REACH, MOST_REACH = 1 << 13, 1 << 9, 1 << 18
+REACH, LEAST_REACH, MOST_REACH = 1 << 13, 1 << 9, 1 << 16
 
 
 class MergingRoad:

@@ -32,7 +32,6 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "text": unescape,
     "index": int,
     "number": int,
-    "logprob": json.loads,
     "padding": bytes.decode,
 }
 
@@ -43,23 +42,29 @@ class Mould:
 
     Every container is new in each chunk: a caller may change what it gets.
 
+    Args:
+        template: What the events have in common.
+        decode: Decodes raw JSON.
+
     Attributes:
         template: What it was made from.
         cast: Makes the chunk that has the given contents in its holes; it raises
             UnicodeDecodeError if one is no UTF-8.
     """
 
-    __slots__ = ("_base", "_choice", "_copies", "_delta", "_places", "cast", "template")
+    __slots__ = ("_base", "_choice", "_copies", "_delta", "_places", "_remade", "cast", "template")
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, decode: Callable[[bytes], Any] = json.loads) -> None:
         self.template = template
         self._base = template.chunk
         # Each container below the top: its parent's number, its key, its value.
         self._copies: list[tuple[int, Any, Any]] = []
         numbers: dict[tuple[Any, ...], int] = {(): 0}
+        self._remade = {hole.path for hole in template.holes}
         self._collect((), template.chunk, numbers)
         self._places: list[tuple[int, Any, Callable[[bytes], Any]]] = [
-            (numbers[hole.path[:-1]], hole.path[-1], READERS[hole.kind]) for hole in template.holes
+            (numbers[hole.path[:-1]], hole.path[-1], READERS.get(hole.kind, decode))
+            for hole in template.holes
         ]
         self._choice: dict[str, Any] = template.chunk["choices"][0]
         self._delta: dict[str, Any] = self._choice.get("delta") or {}
@@ -70,7 +75,8 @@ class Mould:
     def _collect(self, path: tuple[Any, ...], value: Any, numbers: dict[Any, int]) -> None:
         pairs = value.items() if type(value) is dict else enumerate(value)
         for key, item in pairs:
-            if type(item) is dict or type(item) is list:
+            is_container = type(item) is dict or type(item) is list
+            if is_container and (*path, key) not in self._remade:
                 self._copies.append((numbers[path], key, item))
                 numbers[(*path, key)] = len(self._copies)
                 self._collect((*path, key), item, numbers)

@@ -41,6 +41,7 @@ class ReadingRoad:
         chunks: list[dict[str, Any]],
     ) -> None:
         self._log = log
+        self._decoder = decoder
         self._longest = limits.longest
         self._take_frame = take
         self._chunks = chunks
@@ -129,7 +130,7 @@ class ReadingRoad:
         many = known and varying != self._varying
         rules = RULES[kind_of(chunk) or "chat"]
         template = learn(event, chunk, rules, many=many, still=False)
-        self._mould = None if template is None else Mould(template)
+        self._mould = None if template is None else Mould(template, self._decoder.whole)
         self._varying = varying
         return known
 

@@ -201,33 +201,34 @@ def _from_items(source: Iterable[Any], options: Options) -> Iterator[Outcome]:
         source = [source]  # one chunk, or one whole response
     items = iter(source)
     first = next(items, None)
-    if isinstance(first, (bytes, bytearray, memoryview, str)):
-        yield from _from_bytes(_encoded(first, items), options)
-    else:
-        yield from _from_chunks(first, items, options)
+    is_text = isinstance(first, (bytes, bytearray, memoryview, str))
+    items = _rejoined([first], items)
+    del first  # a block that is kept would add to the memory all along
+    yield from _from_bytes(_encoded(items), options) if is_text else _from_chunks(items, options)
 
 
-def _encoded(first: Any, items: Iterator[Any]) -> Iterator[bytes]:
-    for item in _chain(first, items):
+def _rejoined(first: list[Any], items: Iterator[Any]) -> Iterator[Any]:
+    yield first.pop()
+    yield from items
+
+
+def _encoded(items: Iterator[Any]) -> Iterator[bytes]:
+    for item in items:
         if isinstance(item, str):
             yield item.encode("utf-8", "surrogatepass")
         elif isinstance(item, (bytes, bytearray, memoryview)):
             yield bytes(item)
         else:
             raise TypeError(f"an iterable of bytes yielded {type(item).__name__}")
-
-
-def _chain(first: Any, items: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from items
+        del item
 
 
 # -- The way from source to outcomes -------------------------------------------------
 
 
-def _from_chunks(first: Any, items: Iterator[Any], options: Options) -> Iterator[Outcome]:
+def _from_chunks(items: Iterator[Any], options: Options) -> Iterator[Outcome]:
     splitter = StreamSplitter(options.accumulator, options.log(), owned=False, framed=False)
-    for event, item in enumerate(_chain(first, items)):
+    for event, item in enumerate(items):
         splitter.take(Frame(as_plain(item), event, None, clean=False))
         yield from _checked(splitter.drain(), options)
     yield from _checked(splitter.finish(), options)
@@ -246,6 +247,7 @@ def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
     try:
         for block in blocks:
             road.feed(block)
+            del block  # so that no two are held while the next is read
             yield from _checked(splitter.drain(), options)
         road.finish()
     except (FramingError, InvalidChunk, UpstreamError):  # strict; what ended before is whole

@@ -72,10 +72,16 @@ class Road:
         Raises:
             LimitExceeded: If a bound is crossed.
         """
-        if self._tail:
-            data = self._tail + data
-            self._tail = b""
         at = 0
+        if self._tail:
+            # Only its own event is joined to the piece: a copy of all of *data*
+            # would double the memory.
+            at = end_of_event(data, 0) or len(data)
+            first, self._tail = self._tail + data[:at], b""
+            self._send(first, 0)
+        self._send(data, at)
+
+    def _send(self, data: bytes, at: int) -> None:
         while at < len(data):
             at += self._traffic.run(data, at)
             if at < len(data):

@@ -77,15 +77,22 @@ class Context:
 
     def _copy(self, value: Any, room: int) -> Any:
         kind = type(value)
+        if kind in ATOMS:
+            return value
         if kind is str:
             return value if value.isascii() else self.mend(value)
-        if kind in ATOMS or not isinstance(value, (Mapping, list, tuple)):
-            return value
         if not room:
             raise RecursionError
-        if isinstance(value, Mapping):
-            return {self._copy(key, 1): self._copy(item, room - 1) for key, item in value.items()}
-        return [self._copy(item, room - 1) for item in value]
+        if kind is list or isinstance(value, (list, tuple)):
+            return [item if type(item) in ATOMS else self._copy(item, room - 1) for item in value]
+        if kind is dict or isinstance(value, Mapping):
+            return {
+                (key if type(key) is str and key.isascii() else self._copy(key, 1)): (
+                    item if type(item) in ATOMS else self._copy(item, room - 1)
+                )
+                for key, item in value.items()
+            }
+        return value
 
     def mend(self, text: str) -> str:
         """Return *text* with surrogate pairs joined and halves replaced."""

@@ -78,7 +78,7 @@ EVENT_A, EVENT_B = b"data: " + RAW_A + b"\n\n", b"data: " + RAW_B + b"\n\n"
             [],
             id="type-ends-with-its-event",
         ),
-        pytest.param(b"event: \xff\n" + EVENT_A, [A], [], id="type-that-is-no-utf-8"),
+        pytest.param(b"event: \xff\n" + EVENT_A, [A], ["invalid_utf8"], id="type-that-is-no-utf-8"),
     ],
 )
 def test_lines(data, values, codes):
@@ -184,7 +184,7 @@ def test_done(data, values, codes):
         ),
         pytest.param(
             b'data: {"a":"x\n\ny"}\n\n',
-            [{"a": "x\ny"}],
+            [{"a": "x\n\ny"}],
             ["unprefixed_line", "control_character"],
             id="string-over-a-blank-line",
         ),

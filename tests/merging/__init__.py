@@ -92,5 +92,8 @@ class Dumped:
     def __init__(self, fields: dict[str, Any]) -> None:
         self.fields = fields
 
+    def __repr__(self) -> str:
+        return f"Dumped({self.fields!r})"
+
     def model_dump(self) -> dict[str, Any]:
         return self.fields

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit import InvalidChunk, Limits, rebuild
+from streamkit import InvalidChunk, Limits, rebuild, to_dict
 from streamkit._cells import Audio, is_index
 from streamkit._issues import IssueLog
 from streamkit._state import Context
@@ -333,7 +333,6 @@ def encoded(data):
         ([{"data": "é="}, {"data": "é"}], {"data": "é=é"}),
         ([{"data": ""}], {"data": ""}),
         ([{"data": None}, {"x": 1}, {"x": None}], {"x": 1}),
-        ([{"transcript": 5}], {"transcript": 5}),
     ],
     ids=str,
 )
@@ -342,10 +341,14 @@ def test_audio(pieces, expected):
     assert message(deltas(*({"audio": piece} for piece in pieces)))["audio"] == expected
 
 
-@pytest.mark.xfail(reason="the value gives way to an empty string", strict=True)
-def test_audio_data_of_another_type_is_not_lost():
-    """What is no string is kept as it came, as with the other fields."""
-    assert message(deltas({"audio": {"data": 5}}))["audio"] == {"data": 5}
+@pytest.mark.parametrize("name", ["data", "transcript"])
+def test_audio_text_of_another_type_is_refused(name):
+    """What is no string cannot be concatenated: it is reported, and what came before is kept."""
+    accumulator = accumulate(deltas({"audio": {name: "AAAA"}}, {"audio": {name: 5}}))
+    assert codes(accumulator) == ["bad_type"]
+    assert to_dict(accumulator.snapshot())["choices"][0]["message"]["audio"][name] == "AAAA"
+    alone = accumulate(deltas({"audio": {name: 5, "id": "audio_1"}}))
+    assert to_dict(alone.snapshot())["choices"][0]["message"]["audio"] == {"id": "audio_1"}
 
 
 def test_audio_read_in_between_is_the_same():

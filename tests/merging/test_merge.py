@@ -273,11 +273,11 @@ def test_a_value_of_the_wrong_type_is_refused(chunks, path, wanted):
     [
         (Rule.FIRST, [None, "", [], "a", "b"], {"x": "a"}, []),
         (Rule.FIRST, [""], {"x": ""}, []),
-        (Rule.FIRST_REPORTED, ["a", 5, "b"], {"x": "a"}, ["bad_type", "x_changed"]),
+        (Rule.FIRST_REPORTED, ["a", 5, "b"], {"x": "a"}, ["bad_type", "value_changed"]),
         (Rule.FIRST_NONZERO, [0, 3, 4], {"x": 3}, []),
         (Rule.LAST, ["a", "", None, "b"], {"x": "b"}, []),
         (Rule.LAST, [""], {}, []),
-        (Rule.LAST_REPORTED, ["a", "a", "", "b"], {"x": "b"}, ["x_changed"]),
+        (Rule.LAST_REPORTED, ["a", "a", "", "b"], {"x": "b"}, ["value_changed"]),
         (Rule.MERGE, [{"a": 1}, {"b": 2}], {"x": {"a": 1, "b": 2}}, []),
         (Rule.MERGE, ["a", {"b": 2}], {"x": {"b": 2}}, []),
         (Rule.MERGE, ["a", {}], {"x": "a"}, []),

@@ -336,7 +336,6 @@ def test_a_whole_response_that_comes_twice_is_one():
     assert [id for id, _, _ in of([whole("a", "1"), whole("a", "1")])] == ["a"]
 
 
-@pytest.mark.xfail(reason="no id is taken for another id", raises=ValueError, strict=True)
 def test_a_usage_chunk_without_id_behind_a_whole_response():
     """It belongs to that response: it has no choices."""
     (outcome,) = rebuild_all([whole("a", "1"), {"usage": {"total_tokens": 3}}])
@@ -428,14 +427,7 @@ def in_bytes(data):
     return [data[at : at + 1] for at in range(len(data))]
 
 
-WHOLE = pytest.param(
-    lambda data: data,
-    marks=pytest.mark.xfail(reason="one block is read to its end first", strict=True),
-    id="whole",
-)
-
-
-@pytest.mark.parametrize("form", [WHOLE, pytest.param(in_bytes, id="bytes")])
+@pytest.mark.parametrize("form", [lambda data: data, in_bytes], ids=["whole", "bytes"])
 def test_a_refusal_raises_in_strict_mode(form):
     """Whole streams before it are given out first."""
     source = form(sse(A) + sse([*B[:2], chunk("odd", id="b")]))

@@ -402,7 +402,6 @@ def test_calls_are_bounded():
     assert accumulator.snapshot().choices[0].message.tool_calls[0].id == "a"
 
 
-@pytest.mark.xfail(reason="the call is kept before the bound is checked", strict=True)
 def test_the_call_that_is_too_much_is_not_in_the_response():
     """Nothing is invented: no empty call stands for the one that was refused."""
     accumulator = accumulate(chunks_of(call(0, "a", "f", "{}")), limits=Limits(tool_calls=1))
