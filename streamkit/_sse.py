@@ -26,6 +26,7 @@ __all__ = ["SSEParser", "ServerSentEvent"]
 # no reconnection time but an attack on int().
 RETRY_DIGITS = 18
 LONGEST_HELD = 1 << 16
+LONGEST_BLOCK = 1 << 20
 DIGITS = frozenset(b"0123456789")
 
 
@@ -85,6 +86,7 @@ class SSEParser:
 
     def __init__(self, *, limits: Limits = Limits(), strict_utf8: bool = False) -> None:
         self._limits = limits
+        self._longest = min(limits.longest, LONGEST_BLOCK)
         self._errors = "strict" if strict_utf8 else "replace"
         self.reset()
 
@@ -129,13 +131,14 @@ class SSEParser:
         if self._held:
             data = self._held + data
             self._held = b""
-        stop = data.rfind(b"\n\n") + 2 if len(data) <= self._limits.longest else 0
+        is_short = len(data) <= self._longest
+        stop = data.rfind(b"\n\n") + 2 if is_short else 0
         if stop > 1:
             if not self._take_plain(data, stop, events):
                 self._take_lines(data[:stop], events)
             data = data[stop:]
-        is_short = len(data) <= self._limits.longest
-        if is_short and _is_piece(data) and self._is_fresh and self._lines.is_at_start_of_line:
+        is_start = is_short and self._is_fresh and self._lines.is_at_start_of_line
+        if is_start and _is_piece(data):
             self._held = data  # so that the event can go the short way when it is whole
         elif data:
             self._take_lines(data, events)

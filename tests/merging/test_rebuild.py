@@ -182,7 +182,11 @@ def test_a_source_that_is_no_stream(source, code):
 # -- Wrong arguments -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", [None, 5, 1.5, object(), ChatCompletion], ids=["None", "int", "float", "object", "class"])
+@pytest.mark.parametrize(
+    "source",
+    [None, 5, 1.5, object(), ChatCompletion],
+    ids=["None", "int", "float", "object", "class"],
+)
 @pytest.mark.parametrize("call", [rebuild, rebuild_all])
 def test_what_is_no_source_is_a_type_error_at_the_call(call, source):
     """`rebuild_all` raises when it is called, not when it is iterated."""

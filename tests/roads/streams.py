@@ -21,18 +21,20 @@ WORDS = [
 KEYS = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 5, "model": "demo"}
 
 
-def entry(r, top=2):
-    one = lambda: {
+def token(r):
+    return {
         "token": r.choice(WORDS[:9]),
         "logprob": -r.random() * 9,
         "bytes": [r.randrange(256) for _ in range(r.randrange(4))] or None,
-    }  # noqa: E501, E731
-    return {**one(), "top_logprobs": [one() for _ in range(top)]}
+    }
 
 
-def chat_chunks(r):
-    """Return chunks of a chat stream: text, reasoning, tools, logprobs, usage, n choices."""
-    n = r.choice([1, 1, 1, 2, 4])
+def entry(r, top=2):
+    return {**token(r), "top_logprobs": [token(r) for _ in range(top)]}
+
+
+def top_of(r):
+    """Return the fields that all chunks of a chat stream have."""
     top = dict(KEYS)
     if r.random() < 0.5:
         top["system_fingerprint"] = r.choice([None, "fp_1", ""])
@@ -40,44 +42,61 @@ def chat_chunks(r):
         top["usage"] = r.choice([None, {}, {"prompt_tokens": 1}])
     if r.random() < 0.3:
         top["citations"] = ["x"]
-    with_role = r.random() < 0.3
-    with_logprobs = r.choice([0, 0, 1])
-    padded = r.random() < 0.5
+    return top
+
+
+def choice_of(r, index, name, style):
+    """Return one choice with a word of text, of a style that a stream keeps."""
+    delta = {name: r.choice(WORDS)}
+    if style["with_role"]:
+        delta = {"role": "assistant", **delta}
+    made = {"index": index, "delta": delta, "finish_reason": None}
+    if style["with_logprobs"]:
+        made["logprobs"] = {"content": [entry(r)], "refusal": None}
+    return made
+
+
+def opening(index, name):
+    return {"index": index, "delta": {"role": "assistant", name: ""}, "finish_reason": None}
+
+
+def tool_choices():
+    """Return the choices of one tool call in pieces."""
+    function = {"name": "f", "arguments": ""}
+    calls = [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+    for piece in ['{"a"', ":", ' "', "\\u00e9", '\\"', '"', "}"]:
+        calls.append({"index": 0, "function": {"arguments": piece}})
+    return [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None} for call in calls]
+
+
+def chat_choices(r):
+    """Return choices of a chat stream: text, reasoning, tools, logprobs, n of them."""
+    n = r.choice([1, 1, 1, 2, 4])
+    style = {"with_role": r.random() < 0.3, "with_logprobs": r.random() < 0.3}
     name = r.choice(["content", "reasoning_content", "refusal", "x_text"])
-    chunks = []
-
-    def chunk(index, delta, finish=None, **more):
-        made = {**top, "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
-        made["choices"][0].update(more)
-        if padded:
-            made["obfuscation"] = "".join(r.choice("aZ09 ") for _ in range(r.randrange(9)))
-        if r.random() < 0.02:
-            made["created"] = r.choice([0, 6, 7])
-        chunks.append(made)
-
-    for index in range(n):
-        chunk(index, {"role": "assistant", name: ""})
+    choices = [opening(index, name) for index in range(n)]
     for _ in range(r.randrange(60)):
-        delta = {name: r.choice(WORDS)}
-        if with_role:
-            delta = {"role": "assistant", **delta}
-        more = {"logprobs": {"content": [entry(r)], "refusal": None}} if with_logprobs else {}
-        chunk(r.randrange(n), delta, **more)
+        choices.append(choice_of(r, r.randrange(n), name, style))
         if r.random() < 0.02:
             name = r.choice(["content", "reasoning_content"])
     if r.random() < 0.4:
-        call = {
-            "index": 0,
-            "id": "call_1",
-            "type": "function",
-            "function": {"name": "f", "arguments": ""},
-        }
-        chunk(0, {"tool_calls": [call]})
-        for piece in ['{"a"', ":", ' "', "\\u00e9", '\\"', '"', "}"]:
-            chunk(0, {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+        choices += tool_choices()
     for index in range(n):
         if r.random() < 0.9:
-            chunk(index, {}, "stop")
+            choices.append({"index": index, "delta": {}, "finish_reason": "stop"})
+    return choices
+
+
+def chat_chunks(r):
+    """Return chunks of a chat stream: its choices, usage, padding."""
+    top = top_of(r)
+    is_padded = r.random() < 0.5
+    chunks = [{**top, "choices": [choice]} for choice in chat_choices(r)]
+    for chunk in chunks:
+        if is_padded:
+            chunk["obfuscation"] = "".join(r.choice("aZ09 ") for _ in range(r.randrange(9)))
+        if r.random() < 0.02:
+            chunk["created"] = r.choice([0, 6, 7])
     return chunks
 
 
