@@ -2,7 +2,9 @@
 The floors: what anybody has to do at least who wants the contents of a stream.
 
 None of them builds a response.  They decode each payload, already cut out of its
-event, and drop the result.
+event.  Most drop the result at once, which is the least that can be done; those
+called "kept" put it into a list, as a program does that decodes first and merges
+then.  The difference is the cost of the memory, and of the garbage collector.
 """
 
 from __future__ import annotations
@@ -38,20 +40,24 @@ def json_floor(payloads: Sequence[bytes]) -> Run:
     return _each(json.loads, payloads)
 
 
-def decoders(stream: Stream) -> dict[str, Run | None]:
-    """Return the decoders without a type, by name."""
+def decoders(stream: Stream, *, kept: bool = False) -> dict[str, Run | None]:
+    """Return the decoders without a type, by name; if *kept*, also those that keep all."""
     payloads = stream.payloads
-    return {
+    floors = {
         "json.loads": json_floor(payloads),
         "orjson.loads": if_installed(_orjson, payloads),
     }
+    if kept:
+        floors["json.loads, kept"] = lambda: list(map(json.loads, payloads))
+        floors["orjson.loads, kept"] = if_installed(_orjson_kept, payloads)
+    return floors
 
 
 def all_floors(stream: Stream) -> dict[str, Run | None]:
     """Return every floor by name."""
     return {
         "bytes.split": split(stream),
-        **decoders(stream),
+        **decoders(stream, kept=True),
         "msgspec untyped": if_installed(_msgspec, stream.payloads),
         "msgspec typed": if_installed(_msgspec_typed, stream.payloads),
     }
@@ -69,6 +75,12 @@ def _orjson(payloads: Sequence[bytes]) -> Run:
     import orjson
 
     return _each(orjson.loads, payloads)
+
+
+def _orjson_kept(payloads: Sequence[bytes]) -> Run:
+    import orjson
+
+    return lambda: list(map(orjson.loads, payloads))
 
 
 def _msgspec(payloads: Sequence[bytes]) -> Run:

@@ -10,7 +10,7 @@ import attrs
 from .timing import Effort, Run, race
 
 
-__all__ = ["Goal", "Group", "Row", "against"]
+__all__ = ["NO_GOAL", "Goal", "Group", "Row", "against"]
 
 Unit = Literal["x", "us", "KiB", "blocks"]
 # Microseconds are of one machine; the other units mean the same on each.

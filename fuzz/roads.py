@@ -111,8 +111,8 @@ def same(what: str, found: Any, expected: Any) -> None:
 
 
 def cut(draw: random.Random, data: bytes) -> Pieces:
-    """Return *data* in pieces: bytes, blocks, lines, events, or parts of any length."""
-    kind = draw.randrange(6)
+    """Return *data* in pieces: bytes, blocks, lines, events, rows of lines, or any parts."""
+    kind = draw.randrange(7)
     if kind == 0 and len(data) < 600:
         return [data[at : at + 1] for at in range(len(data))]
     if kind == 1:
@@ -122,7 +122,10 @@ def cut(draw: random.Random, data: bytes) -> Pieces:
         return LINE.findall(data)
     if kind == 3:
         return EVENT.findall(data)
-    edges = sorted(draw.randrange(len(data) + 1) for _ in range(draw.randrange(1, 12)))
+    if kind == 4:  # at the ends of some lines, where events begin and end
+        edges = [match.end() for match in LINE.finditer(data) if draw.random() < 0.5]
+    else:
+        edges = sorted(draw.randrange(len(data) + 1) for _ in range(draw.randrange(1, 12)))
     return [data[a:b] for a, b in zip([0, *edges], [*edges, len(data)], strict=True)]
 
 

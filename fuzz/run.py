@@ -115,6 +115,13 @@ def put_bytes(draw: random.Random, data: bytes) -> bytes:
     return data[:at] + draw.choice(BYTES) + data[at:]
 
 
+def drop_line_end(draw: random.Random, data: bytes) -> bytes:
+    """Leave out a line end, or the whole rest of a line and its end."""
+    at = data.find(b"\n", draw.randrange(len(data) + 1))
+    start = at if draw.random() < 0.7 else draw.randrange(max(0, at - 60), at + 1) if at > 0 else at
+    return data if at < 0 else data[:start] + data[at + 1 :]
+
+
 def change_endings(draw: random.Random, data: bytes) -> bytes:
     """Give all events from one on another ending."""
     old, new = draw.choice(ENDINGS), draw.choice(ENDINGS)
@@ -124,7 +131,7 @@ def change_endings(draw: random.Random, data: bytes) -> bytes:
 
 CHANGES = [
     None, None, repeat_event, repeat_event, drop_or_move_event, put_value, put_value, put_name,
-    put_bytes, change_endings,
+    put_bytes, drop_line_end, change_endings,
 ]  # fmt: skip
 
 

@@ -168,10 +168,10 @@ class Accumulator:
             raise
 
     def _add_and_learn(self, chunk: dict[str, Any]) -> None:
-        counts = self._context.log.counts
-        before = counts.total()
+        log = self._context.log
+        before = log.repairs
         self.add_plain(chunk)
-        if counts.total() == before and not self._context.cumulative:
+        if log.repairs == before and not self._context.cumulative:
             self._repeater.learn(chunk, self._rules)
         else:
             self._repeater.forget()

@@ -51,13 +51,20 @@ class IssueLog:
     """
     The issues of one stream: the first *keep* of them, and a count by code.
 
-    A code in *once* floods otherwise (a provider that changes the id changes it
+    A code in `ONCE` floods otherwise (a provider that changes the id changes it
     on every chunk): it is kept the first time and counted after that.
+
+    Attributes:
+        issues: What was kept.
+        counts: How often each code came.
+        repairs: How many issues ever came, but for those that each line of bare
+            JSON has; `take` does not lower it.
     """
 
     keep: int | None = 100
     issues: list[Issue] = attrs.field(factory=list)
     counts: Counter[str] = attrs.field(factory=Counter)
+    repairs: int = 0
 
     def add(
         self,
@@ -68,6 +75,7 @@ class IssueLog:
     ) -> Issue:
         """Record an issue and return it."""
         self.counts[code] += 1
+        self.repairs += code != "bare_json"
         issue = Issue(code, message, event, offset)
         repeated = code in ONCE and self.counts[code] > 1
         if not repeated and (self.keep is None or len(self.issues) < self.keep):

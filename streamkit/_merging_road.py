@@ -77,12 +77,13 @@ class MergingRoad:
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road; bind the template to it, or learn another."""
         starts_clean = self._framer.is_between_events
-        before = self._reported()
+        before = self._repairs()
         self._frames.clear()
         self._framer.feed(event)
         stream = self._splitter.target
         chunk = self._only_chunk()
-        if not starts_clean or stream is None or chunk is None or self._reported() != before:
+        is_clean = starts_clean and self._repairs() == before
+        if not is_clean or stream is None or chunk is None:
             self._bound.clear()
             return False
         known = self._template is not None
@@ -101,11 +102,11 @@ class MergingRoad:
         value = self._frames[0].value
         return value if type(value) is dict and self._framer.is_between_events else None
 
-    def _reported(self) -> int:
-        """Return how many issues came so far, but for those that each line of bare JSON has."""
+    def _repairs(self) -> tuple[int, Open | None, int]:
+        """Return what differs if an issue was reported: by the framing, or by the merging."""
         stream = self._splitter.target
-        merging = 0 if stream is None else stream.accumulator.context.log.counts.total()
-        return merging + self._log.counts.total() - self._log.counts["bare_json"]
+        merging = 0 if stream is None else stream.accumulator.context.log.repairs
+        return self._log.repairs, stream, merging
 
     def _knows(self, event: bytes, stream: Open) -> bool:
         template = self._template

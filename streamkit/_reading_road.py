@@ -116,10 +116,10 @@ class ReadingRoad:
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road, and learn its template."""
         starts_clean = self._framer.is_between_events
-        before = self._reported()
+        before = self._log.repairs
         self._frames.clear()
         self._framer.feed(event)
-        if not starts_clean or len(self._frames) != 1 or self._reported() != before:
+        if not starts_clean or len(self._frames) != 1 or self._log.repairs != before:
             return False
         chunk = self._frames[0].value
         if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
@@ -133,10 +133,6 @@ class ReadingRoad:
         self._mould = None if template is None else Mould(template, self._decoder.whole)
         self._varying = varying
         return known
-
-    def _reported(self) -> int:
-        """Return how many issues came so far, but for those that each line of bare JSON has."""
-        return self._log.counts.total() - self._log.counts["bare_json"]
 
     def _can_run(self) -> bool:
         return not self._is_done and self._framer.is_between_events

@@ -44,8 +44,8 @@ class _Walk:
             key: str | int = number
             if is_object:
                 name = self.tokens[self.at][0]
-                self.is_plain = self.is_plain and b"\\" not in name
-                key = name[1:-1].decode()
+                self.is_plain = self.is_plain and b"\\" not in name and _is_text(name)
+                key = name[1:-1].decode("utf-8", "replace")
                 self.at += 2  # the name and the colon
             self.value((*path, key))
             number += 1
@@ -53,6 +53,14 @@ class _Walk:
                 self.at += 1
         self.at += 1
         return self.tokens[self.at - 1][2]
+
+
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def spans_of(text: bytes) -> dict[Path, Span] | None:
@@ -63,8 +71,8 @@ def spans_of(text: bytes) -> dict[Path, Span] | None:
         text: Valid JSON, as UTF-8.
 
     Returns:
-        None if a key comes twice or is written with escapes: then a path does
-        not say which value counts.
+        None if a key comes twice, is written with escapes, or is no UTF-8: then
+        a path does not say which value counts.
 
     >>> spans_of(b'{"a": [10, "b"]}')
     {('a', 0): (7, 9), ('a', 1): (11, 14), ('a',): (6, 15), (): (0, 16)}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamkit import Accumulator, ChunkReader, InputRefused, to_dict
+from streamkit import Accumulator, ChunkReader
 
 from . import streams
 
