@@ -81,11 +81,12 @@ class ChunkReader:
             FramingError: At a repair, if *strict*; `partial` likewise.
             InputRefused: After `finish` or an error.
         """
+        if type(data) is bytes and self._refusal is None:
+            chunk = self._road.one(data)
+            if chunk is not None:
+                return [chunk]
         data = as_bytes(data)
         self._refuse_if_over()
-        chunk = self._road.one(data)
-        if chunk is not None:
-            return [chunk]
         try:
             self._road.feed(data)
         except (LimitExceeded, FramingError) as error:

@@ -26,7 +26,7 @@ from cattrs.v import transform_error
 from ._chunk_models import ABSENT, ChatCompletionChunk, CompletionChunk
 from ._errors import InvalidChunk
 from ._json import encode
-from ._models import ChatCompletion, Completion, TokenLogprob
+from ._models import ChatCompletion, Completion, TokenLogprob, TopLogprob
 from ._views import ListView, copy_json
 
 
@@ -92,9 +92,8 @@ class Structurer:
 
     def _sequence(self, annotation: Any) -> Hook:
         (entry,) = typing.get_args(annotation)
-        make = self.converter.get_structure_hook(entry)
         if self.lenient and entry is TokenLogprob:
-            return functools.partial(_view, functools.partial(_make_entry, make))
+            return _view
         whole = self.converter.get_structure_hook(types.GenericAlias(list, (entry,)))
 
         def structure(value: Any, _: Any) -> Any:
@@ -167,15 +166,51 @@ def _same(value: Any, _: Any) -> Any:
     return value
 
 
-def _view(make: Callable[[Any], TokenLogprob], value: Any, _: Any) -> Any:
+def _view(value: Any, _: Any) -> Any:
     if type(value) is ListView:
-        return value.made_by(make)
-    return ListView(value, len(value), make) if type(value) is list else value
+        return value.made_by(_make_entry)
+    return ListView(value, len(value), _make_entry) if type(value) is list else value
 
 
-def _make_entry(make: Hook, entry: Any) -> Any:
+# Log probabilities are read by the thousand, so their two classes are made here
+# and not by a general hook; a test holds both ways equal.
+ENTRY_FIELDS = frozenset({"token", "logprob", "bytes", "top_logprobs"})
+TOP_FIELDS = ENTRY_FIELDS - {"top_logprobs"}
+
+
+def _make_entry(entry: Any) -> Any:
     """Make a log probability entry; what is none stays what it is."""
-    return make(entry, TokenLogprob) if type(entry) is dict else copy_json(entry)
+    if type(entry) is not dict or "token" not in entry or "logprob" not in entry:
+        return copy_json(entry)
+    top = entry.get("top_logprobs")
+    return TokenLogprob(
+        token=entry["token"],
+        logprob=entry["logprob"],
+        bytes=_as_tuple(entry.get("bytes")),
+        top_logprobs=tuple(map(_make_top, top)) if type(top) is list else copy_json(top),
+        extra=_extra_of(entry, ENTRY_FIELDS),
+    )
+
+
+def _make_top(top: Any) -> Any:
+    if type(top) is not dict or "token" not in top or "logprob" not in top:
+        return copy_json(top)
+    return TopLogprob(
+        token=top["token"],
+        logprob=top["logprob"],
+        bytes=_as_tuple(top.get("bytes")),
+        extra=_extra_of(top, TOP_FIELDS),
+    )
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if type(value) is list else copy_json(value)
+
+
+def _extra_of(entry: dict[str, Any], fields: frozenset[str]) -> dict[str, Any]:
+    if entry.keys() <= fields:
+        return {}
+    return {name: copy_json(value) for name, value in entry.items() if name not in fields}
 
 
 def _is_union(annotation: Any) -> bool:

@@ -94,7 +94,9 @@ class LogprobSink:
         if self.limit is not None and self.logprobs.count + len(column) > self.limit:
             return None
         try:
-            b"".join(column).decode()
+            for raw in column:
+                if not raw.isascii():
+                    raw.decode()
         except UnicodeDecodeError:
             return None
         return Prepared(self.logprobs.extend_raw, column)

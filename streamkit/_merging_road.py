@@ -86,14 +86,12 @@ class MergingRoad:
         if not is_clean or stream is None or chunk is None:
             self._bound.clear()
             return False
-        known = self._template is not None
-        if self._knows(event, stream):
-            known = False
-        else:
+        has_to_learn = not self._knows(event, stream)
+        if has_to_learn:
             self._learn(event, chunk, stream)
         if self._template is not None:
             self._bind(self._template, stream, index_of(chunk))
-        return known
+        return has_to_learn
 
     def _only_chunk(self) -> dict[str, Any] | None:
         """Return the chunk of the latest event, if there was just one, and a clean one."""
@@ -136,7 +134,7 @@ class MergingRoad:
         template, stream = self._template, self._stream
         if not self._bound or template is None or stream is None:
             return 0
-        if len(data) > self._longest:
+        if len(data) > self._longest or not self._framer.is_between_events:
             return 0
         rows, stop = self._scan(template, data, at)
         accumulator = stream.accumulator

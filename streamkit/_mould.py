@@ -67,8 +67,8 @@ class Mould:
             for hole in template.holes
         ]
         self._choice: dict[str, Any] = template.chunk["choices"][0]
-        self._delta: dict[str, Any] = self._choice.get("delta") or {}
-        is_flat = list(numbers) == FLAT
+        self._delta: Any = self._choice.get("delta")
+        is_flat = list(numbers) == FLAT and type(self._delta) is dict
         self.cast: Callable[[Sequence[bytes]], dict[str, Any]]
         self.cast = self._cast_flat if is_flat else self._cast_deep
 
@@ -96,7 +96,7 @@ class Mould:
         """As `_cast_deep`, for a chunk with one choice and its delta, and no more."""
         chunk: dict[str, Any] = self._base.copy()
         choice = self._choice.copy()
-        delta = self._delta.copy()
+        delta: dict[str, Any] = self._delta.copy()
         made: tuple[dict[str, Any], ...] = (chunk, chunk, choice, delta)
         for (container, key, read), content in zip(self._places, contents, strict=True):
             made[container][key] = read(content)

@@ -125,6 +125,8 @@ class ReadingRoad:
         if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
             return False
         known = self._mould is not None
+        if self._mould is not None and self._mould.template.pattern.fullmatch(event):
+            return False
         choices = dict_entries(chunk.get("choices"))
         varying = (choices[0].get("index") if choices else None, chunk.get("created"))
         many = known and varying != self._varying
@@ -132,7 +134,7 @@ class ReadingRoad:
         template = learn(event, chunk, rules, many=many, still=False)
         self._mould = None if template is None else Mould(template, self._decoder.whole)
         self._varying = varying
-        return known
+        return True
 
     def _can_run(self) -> bool:
         return not self._is_done and self._framer.is_between_events

@@ -26,6 +26,8 @@ __all__ = ["Repeater"]
 LONGEST_WAIT = 256
 CHOICE_DEPTH, DELTA_DEPTH = 3, 4
 
+# A hole: whether in the delta, else in the choice; its name; what it adds to.
+Place = tuple[bool, str, Any]
 Getter = Callable[[Mapping[str, Any]], Any]
 
 
@@ -60,6 +62,7 @@ class Shape:
 
     Attributes:
         texts: The holes: whether in the delta, else in the choice, and the name.
+            A text, or a number that is collected.
     """
 
     __slots__ = ("_choice", "_delta", "_delta_type", "_top", "texts")
@@ -83,12 +86,13 @@ class Shape:
             if len(chunk) != top.size or type(choices) is not list or len(choices) != 1:
                 return None
             choice: dict[str, Any] = choices[0]
-            top.need(chunk)
-            of_choice.need(choice)
             delta = choice.get("delta")
             if type(delta) is not self._delta_type:
                 return None
             delta = delta or {}
+            top.need(chunk)
+            of_choice.need(choice)
+            of_delta.need(delta)
             has_shape = (
                 len(choice) == of_choice.size
                 and len(delta) == of_delta.size
@@ -115,7 +119,7 @@ def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
     paths = [hole.path for hole in plan.holes]
     if any(len(path) > DELTA_DEPTH for path in paths):
         return None
-    if any(hole.kind not in {"text", "index", "skip"} for hole in plan.holes):
+    if any(hole.kind == "logprob" for hole in plan.holes):
         return None
     choice = chunk["choices"][0]
     delta = choice.get("delta") or {}
@@ -143,7 +147,7 @@ class Repeater:
         self._choices = choices
         self._context = context
         self._shape: Shape | None = None
-        self._bound: dict[int, list[tuple[bool, str, Text]]] = {}
+        self._bound: dict[int, list[Place]] = {}
         self._wait = 1
         self._waited = 0
 
@@ -167,19 +171,23 @@ class Repeater:
         if len(texts) == 1:
             in_delta, name, text = texts[0]
             piece = (choice["delta"] if in_delta else choice).get(name)
-            if type(piece) is str:
+            if type(piece) is str and type(text) is Text:
                 text.add(piece, self._context)
                 return True
         return self._add_all(choice, texts)
 
-    def _add_all(self, choice: dict[str, Any], texts: list[tuple[bool, str, Text]]) -> bool:
+    def _add_all(self, choice: dict[str, Any], places: list[Place]) -> bool:
         pieces: list[Any] = [
-            (choice["delta"] if in_delta else choice).get(name) for in_delta, name, _ in texts
+            (choice["delta"] if in_delta else choice).get(name) for in_delta, name, _ in places
         ]
-        if not all(type(piece) is str for piece in pieces):
-            return False
-        for (_, _, text), piece in zip(texts, pieces, strict=True):
-            text.add(piece, self._context)
+        for (_, _, kept), piece in zip(places, pieces, strict=True):
+            if type(piece) is not (str if type(kept) is Text else int):
+                return False
+        for (_, _, kept), piece in zip(places, pieces, strict=True):
+            if type(kept) is Text:
+                kept.add(piece, self._context)
+            else:
+                kept.append(piece)
         return True
 
     def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:
@@ -206,10 +214,11 @@ class Repeater:
         choice = self._choices.get(index) if type(index) is int else None
         if choice is None:
             return
-        bound = []
+        places: list[Place] = []
         for in_delta, name in shape.texts:
-            text = choice.text_at(("delta", name) if in_delta else (name,), chunk)
-            if text is None:
+            path = ("delta", name) if in_delta else (name,)
+            kept = choice.text_at(path, chunk) or choice.numbers_at(name)
+            if kept is None:
                 return
-            bound.append((in_delta, name, text))
-        self._bound[index] = bound
+            places.append((in_delta, name, kept))
+        self._bound[index] = places

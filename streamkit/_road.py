@@ -20,7 +20,9 @@ from ._template import Template
 
 __all__ = ["Road", "Traffic", "end_of_event", "index_of", "prefix_of"]
 
-# How much is left to the slow road in one piece where templates fail, in bytes.
+# How often a template is learned in vain before learning pauses; and for how long
+# then, in bytes of input: twice as long each time.
+FREE_LESSONS = 6
 FIRST_PAUSE, LONGEST_PAUSE = 1 << 10, 1 << 16
 # How much of an unfinished line is held back from the slow road, in bytes.
 LONGEST_TAIL = 1 << 16
@@ -35,7 +37,7 @@ class Traffic(Protocol):
         """Take events of *data* at *at* that match; return how many bytes, 0 if none does."""
 
     def learn_from(self, event: bytes) -> bool:
-        """Give *event* to the slow road; return whether what was known had to be learned anew."""
+        """Give *event* to the slow road; return whether something had to be learned from it."""
 
     def forget(self) -> None:
         """Forget what was learned: other events went the slow road."""
@@ -51,14 +53,16 @@ class Road:
         limits: Bounds; lines that come near them go the slow road.
     """
 
-    __slots__ = ("_framer", "_hold", "_pause", "_tail", "_traffic")
+    __slots__ = ("_framer", "_hold", "_lessons", "_pause", "_tail", "_to_pass", "_traffic")
 
     def __init__(self, framer: Framer, traffic: Traffic, limits: Limits) -> None:
         self._framer = framer
         self._traffic = traffic
         self._hold = min(LONGEST_TAIL, limits.longest)
         self._tail = b""
-        self._pause = 0
+        self._lessons = 0  # since a template last proved its worth
+        self._pause = FIRST_PAUSE
+        self._to_pass = 0  # bytes left to the slow road before the next lesson
 
     @property
     def has_tail(self) -> bool:
@@ -100,21 +104,30 @@ class Road:
     def worked(self, events: int) -> None:
         """Take note that *events* went the fast road at once."""
         if events >= WORTH:
-            self._pause = 0
+            self._lessons = 0
+            self._pause = FIRST_PAUSE
 
     def _slow(self, data: bytes, at: int) -> int:
         """Give at least one event to the slow road; return where the next one starts."""
-        if self._pause:
-            end = end_of_event(data, at + self._pause) or len(data)
-            self._traffic.forget()
-            self._framer.feed(data[at:end])
-            at = end
+        if self._to_pass > 0:
+            return self._let_pass(data, at)
         end = end_of_event(data, at)
         if not end:
             self._take_rest(data[at:])
             return len(data)
         if self._traffic.learn_from(data[at:end]):
-            self._pause = min(max(self._pause * 2, FIRST_PAUSE), LONGEST_PAUSE)
+            self._lessons += 1
+            if self._lessons > FREE_LESSONS:
+                self._to_pass = self._pause
+                self._pause = min(self._pause * 2, LONGEST_PAUSE)
+        return end
+
+    def _let_pass(self, data: bytes, at: int) -> int:
+        """Give events to the slow road without learning from them."""
+        end = end_of_event(data, min(at + self._to_pass, len(data) - 1)) or len(data)
+        self._to_pass -= end - at
+        self._traffic.forget()
+        self._framer.feed(data[at:end])
         return end
 
     def _take_rest(self, rest: bytes) -> None:
@@ -123,6 +136,7 @@ class Road:
         if is_piece and len(rest) < self._hold and self._framer.is_between_events:
             self._tail = rest
         else:
+            self._traffic.forget()
             self._framer.feed(rest)
 
 

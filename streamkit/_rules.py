@@ -49,6 +49,9 @@ class Rule(enum.Enum):
     AUDIO = "transcript and data are concatenated"
     REASONING_DETAILS = "entries merge by index and type"
 
+    # Members are looked up for each field of each chunk; enum's own hash is Python.
+    __hash__ = object.__hash__
+
 
 @attrs.frozen
 class Table:

@@ -18,6 +18,7 @@ from ._limits import Limits
 __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
 
 PIECES = 1024
+LEAST_JOINED = 1 << 16
 ATOMS = frozenset({int, float, bool, type(None)})
 HIGH_SURROGATES = ("\ud800", "\udbff")
 
@@ -134,7 +135,7 @@ class Text:
         untold: Pieces that a reader has not seen yet, if it set a list here.
     """
 
-    __slots__ = ("_blocks", "_half", "_lone", "_pieces", "_whole", "size", "untold")
+    __slots__ = ("_blocks", "_half", "_lone", "_pieces", "_waiting", "_whole", "size", "untold")
 
     def __init__(self) -> None:
         self._whole = ""
@@ -142,6 +143,7 @@ class Text:
         self._pieces: list[str] = []
         self._half = ""
         self._lone = False
+        self._waiting = 0  # characters in blocks
         self.size = 0
         self.untold: list[str] | None = None
 
@@ -155,9 +157,7 @@ class Text:
         if self.untold is not None:
             self.untold.append(piece)
         if len(self._pieces) >= PIECES:
-            # Millions of short strings take ten times the memory of their text.
-            self._blocks.append("".join(self._pieces))
-            self._pieces.clear()
+            self._make_block()
         context.grow(len(piece))
 
     def extend(self, text: str) -> None:
@@ -166,6 +166,7 @@ class Text:
         self.size += len(text)
         if self.untold is not None:
             self.untold.append(text)
+        self._make_block()
 
     def set(self, text: str, context: Context) -> None:
         """Replace the whole text."""
@@ -179,12 +180,32 @@ class Text:
     def so_far(self) -> str:
         """Return the text so far, a trailing half surrogate left out."""
         if self._pieces or self._blocks:
-            new = "".join([self._half, *self._blocks, *self._pieces])
-            self._blocks.clear()
-            self._pieces.clear()
-            self._half = ""
-            self._whole += new if new.isascii() else self._mended(new)
+            self._join()
         return self._whole
+
+    def _join(self) -> None:
+        new = "".join([self._half, *self._blocks, *self._pieces])
+        self._blocks.clear()
+        self._pieces.clear()
+        self._waiting = 0
+        self._half = ""
+        if not new.isascii():
+            new = self._mended(new)
+        # A local name and no other reference: CPython then grows the string in
+        # place, and no second copy of the whole text is ever held.
+        whole, self._whole = self._whole, ""
+        whole += new
+        self._whole = whole
+
+    def _make_block(self) -> None:
+        """Join the pieces: millions of short strings take ten times the memory of their text."""
+        block = "".join(self._pieces)
+        self._pieces.clear()
+        self._blocks.append(block)
+        self._waiting += len(block)
+        # Joining when an eighth is new keeps the whole linear, and its peak small.
+        if self._waiting > max(LEAST_JOINED, len(self._whole) // 8):
+            self._join()
 
     def _mended(self, new: str) -> str:
         if HIGH_SURROGATES[0] <= new[-1] <= HIGH_SURROGATES[1]:
