@@ -151,6 +151,7 @@ class Accumulator:
             InputRefused: After `finish` or one of these.
         """
         if type(chunk) is not dict or self._refusal is not None:
+            self._repeater.forget()
             self.add_plain(as_plain(chunk))
         elif self._chunks < self._most_chunks and self._repeats(chunk):
             self._chunks += 1

@@ -176,7 +176,7 @@ def apply_run(
 def _columns(template: Template, rows: list[Any]) -> list[Sequence[bytes]]:
     """Return what stands in each hole but the index, over all *rows*."""
     if len(template.holes) <= 1:
-        return [rows] if template.holes else []
+        return [rows] if [hole for hole in template.holes if hole.kind != "index"] else []
     columns = zip(*rows, strict=True)
     return [
         column for column, hole in zip(columns, template.holes, strict=True) if hole.kind != "index"
@@ -189,6 +189,7 @@ def _by_index(template: Template, rows: list[Any], index: int) -> dict[int, list
     if at is None:
         return {index: rows}
     sorted_rows: dict[bytes, list[Any]] = {}
+    is_alone = len(template.holes) == 1
     for row in rows:
-        sorted_rows.setdefault(row[at], []).append(row)
+        sorted_rows.setdefault(row if is_alone else row[at], []).append(row)
     return {int(key): choice_rows for key, choice_rows in sorted_rows.items()}

@@ -8,10 +8,11 @@ from ._fast import Sinks, apply_run, bind
 from ._framing import Framer
 from ._issues import IssueLog
 from ._json import Decoder
+from ._kinds import dict_entries
 from ._limits import Limits
 from ._payloads import Frame
 from ._road import Road, index_of, prefix_of
-from ._streams import Open, StreamSplitter
+from ._streams import Open, StreamSplitter, id_of
 from ._template import Template, learn
 
 
@@ -118,7 +119,9 @@ class MergingRoad:
         self._bound.clear()
         accumulator = stream.accumulator
         many = len(accumulator.choices) > 1
-        self._template = learn(event, chunk, accumulator.rules, many=many, still=True)
+        self._template = None
+        if not _may_be_whole(chunk):
+            self._template = learn(event, chunk, accumulator.rules, many=many, still=True)
         self._stream = stream
         self._reach = REACH
 
@@ -165,10 +168,17 @@ class MergingRoad:
         """Take note of a run, as the slow road would have."""
         last = self._framer.skip(size, events)
         stream.accumulator.count_run(events, last)
-        stream.same_id += events
+        if id_of(template.chunk) == stream.id:
+            stream.same_id += events
         if template.is_bare:
             self._log.counts["bare_json"] += events
         self._road.worked(events)
+
+
+def _may_be_whole(chunk: dict[str, Any]) -> bool:
+    """Tell whether chunks like *chunk* may be responses of their own: it depends on their text."""
+    has_text = any("text" in choice for choice in dict_entries(chunk.get("choices")))
+    return id_of(chunk) is None and bool(chunk.get("usage")) and has_text
 
 
 def last_end(data: bytes, at: int, reach: int, ending: bytes) -> int:

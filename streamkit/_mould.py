@@ -9,6 +9,7 @@ from json import decoder
 from typing import Any
 
 from ._template import Template
+from ._views import copy_json
 
 
 __all__ = ["Mould", "scanstring", "unescape"]
@@ -52,21 +53,32 @@ class Mould:
             UnicodeDecodeError if one is no UTF-8.
     """
 
-    __slots__ = ("_base", "_choice", "_copies", "_delta", "_places", "_remade", "cast", "template")
+    __slots__ = (
+        "_base",
+        "_choice",
+        "_copies",
+        "_decode",
+        "_delta",
+        "_places",
+        "_remade",
+        "cast",
+        "template",
+    )
 
     def __init__(self, template: Template, decode: Callable[[bytes], Any] = json.loads) -> None:
         self.template = template
-        self._base = template.chunk
+        self._base: dict[str, Any] = copy_json(template.chunk)  # a caller has the other
+        self._decode = decode
         # Each container below the top: its parent's number, its key, its value.
         self._copies: list[tuple[int, Any, Any]] = []
         numbers: dict[tuple[Any, ...], int] = {(): 0}
         self._remade = {hole.path for hole in template.holes}
-        self._collect((), template.chunk, numbers)
+        self._collect((), self._base, numbers)
         self._places: list[tuple[int, Any, Callable[[bytes], Any]]] = [
-            (numbers[hole.path[:-1]], hole.path[-1], READERS.get(hole.kind, decode))
+            (numbers[hole.path[:-1]], hole.path[-1], READERS.get(hole.kind, self._entry))
             for hole in template.holes
         ]
-        self._choice: dict[str, Any] = template.chunk["choices"][0]
+        self._choice: dict[str, Any] = self._base["choices"][0]
         self._delta: Any = self._choice.get("delta")
         is_flat = list(numbers) == FLAT and type(self._delta) is dict
         self.cast: Callable[[Sequence[bytes]], dict[str, Any]]
@@ -80,6 +92,10 @@ class Mould:
                 self._copies.append((numbers[path], key, item))
                 numbers[(*path, key)] = len(self._copies)
                 self._collect((*path, key), item, numbers)
+
+    def _entry(self, raw: bytes) -> Any:
+        raw.decode()  # no repairs here: what is no UTF-8 goes the slow road
+        return self._decode(raw)
 
     def _cast_deep(self, contents: Sequence[bytes]) -> dict[str, Any]:
         chunk: dict[str, Any] = self._base.copy()

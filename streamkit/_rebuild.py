@@ -33,7 +33,7 @@ from ._rules import Rule
 from ._streams import StreamSplitter
 
 
-__all__ = ["FORMS", "Source", "rebuild", "rebuild_all"]
+__all__ = ["FORMS", "Source", "rebuild", "rebuild_all", "source_blocks"]
 
 Source: TypeAlias = (
     bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO | Iterable[Any]
@@ -177,6 +177,18 @@ def _blocks(source: Any) -> Iterator[bytes] | None:
     return None
 
 
+def source_blocks(source: Source) -> Iterator[bytes]:
+    """
+    Return the bytes of *source*, in blocks.
+
+    Raises:
+        TypeError: If it is none of bytes, text, a path, a binary file, or an
+            iterable of bytes.
+    """
+    blocks = _blocks(source)
+    return _encoded(iter(cast("Iterable[Any]", source))) if blocks is None else blocks
+
+
 def _slices(data: bytes) -> Iterator[bytes]:
     return (data[start : start + BLOCK] for start in range(0, len(data), BLOCK))
 
@@ -250,14 +262,12 @@ def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
             del block  # so that no two are held while the next is read
             yield from _checked(splitter.drain(), options)
         road.finish()
-    except (FramingError, InvalidChunk, UpstreamError):  # strict; what ended before is whole
-        yield from _checked(splitter.drain(), options)
-        raise
-    except LimitExceeded as exceeded:
-        if options.strict:
-            yield from _checked(splitter.drain(), options)
+    except (FramingError, InvalidChunk, UpstreamError, LimitExceeded) as failure:
+        if options.strict or not isinstance(failure, LimitExceeded):
+            yield from _checked(splitter.drain(), options)  # what ended before is whole
+            failure.partial = splitter.snapshot()
             raise
-        error = exceeded
+        error = failure
     yield from _checked(splitter.finish(cut=road.cut, error=error), options)
 
 

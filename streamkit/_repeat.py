@@ -214,6 +214,7 @@ class Repeater:
         choice = self._choices.get(index) if type(index) is int else None
         if choice is None:
             return
+        self._bound.pop(index, None)
         places: list[Place] = []
         for in_delta, name in shape.texts:
             path = ("delta", name) if in_delta else (name,)

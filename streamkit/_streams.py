@@ -16,7 +16,7 @@ Several streams in one recording: which payload belongs to which response.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -28,7 +28,11 @@ from ._outcome import Outcome
 from ._payloads import DONE, Frame
 
 
-__all__ = ["StreamSplitter"]
+if TYPE_CHECKING:
+    from ._models import ChatCompletion, Completion
+
+
+__all__ = ["Open", "StreamSplitter", "id_of"]
 
 # How many chunks are held while it is open whether ids interleave.
 HELD = 1024
@@ -150,6 +154,10 @@ class StreamSplitter:
         if self._held or last is None or last.done or last.is_final:
             return None
         return None if last.accumulator.has_failed else last
+
+    def snapshot(self) -> ChatCompletion | Completion | None:
+        """Return the response so far of the stream that the last chunk belonged to."""
+        return None if self._last is None else self._last.accumulator.snapshot()
 
     def finish(self, *, cut: bool = False, error: StreamkitError | None = None) -> list[Outcome]:
         """Return the outcomes of the streams that are still open."""
@@ -331,7 +339,9 @@ class StreamSplitter:
         streams, self._open = self._open, []
         for number, stream in enumerate(streams):
             is_last = number == len(streams) - 1
-            done = stream.done if self._framed else None
+            # A whole response was never streamed: no [DONE] is missing.
+            is_whole = stream.is_final and not stream.done
+            done = stream.done if self._framed and not is_whole else None
             outcome = stream.accumulator.finish(done=done, cut=cut and stream is self._last)
             self._give_out(outcome, before if is_last else streams[number + 1].event)
         self._by_id.clear()

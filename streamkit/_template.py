@@ -190,15 +190,16 @@ class Plan:
 
     def _field(self, path: Path, value: Any, rule: Rule) -> bool:
         """Make a hole of a value, or tell whether it is still."""
-        if rule in {Rule.CONCAT, Rule.CONTENT} and type(value) is str:
+        level = path[2:]
+        if rule in {Rule.CONCAT, Rule.CONTENT} and type(value) is str and level:
             self._add(path, "text")
         elif rule is Rule.DROP or (rule is Rule.FIRST_NONZERO and value):
             self._skip(path, value)
-        elif rule is Rule.COLLECT and type(value) is int and value >= 0:
+        elif rule is Rule.COLLECT and type(value) is int and value >= 0 and len(level) == 1:
             self._add(path, "number")
-        elif rule is Rule.TOOL_CALLS and value:
+        elif rule is Rule.TOOL_CALLS and value and level == ("delta", "tool_calls"):
             return self._tool_call(path, value) or not self._still
-        elif rule is Rule.LOGPROBS:
+        elif rule is Rule.LOGPROBS and level == ("logprobs",):
             return self._logprobs(path, value) or not self._still
         else:
             return rule in STILL or value == [] or not self._still

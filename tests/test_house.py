@@ -22,7 +22,7 @@ PACKAGE = Path(streamkit.__file__).parent
 FLOORS = [
     {"_errors", "_kinds", "_models", "_rules", "_scan", "_spans", "_views"},
     {"_chunk_models", "_issues", "_limits", "_template"},
-    {"_json", "_lines", "_mould", "_outcome"},
+    {"_json", "_lines", "_mould", "_outcome", "_timing"},
     {"_converter", "_payloads", "_sse", "_state"},
     {"_cells", "_framing", "_plain"},
     {"_logprobs", "_road", "_tools"},

@@ -161,3 +161,19 @@ def test_quote(value, text):
 def test_quote_is_short(value):
     """Whatever the value, at most 120 characters of it reach a message."""
     assert len(quote(value)) == QUOTE_LIMIT == 120
+
+
+def bottomless():
+    """Return a list nested too deep to be shown."""
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "name"), [(10**5000, "int"), (bottomless(), "list")], ids=["digits", "depth"]
+)
+def test_quote_of_what_cannot_be_shown(value, name):
+    """A message is made of anything."""
+    assert _errors.quote(value) == f"a {name} too large to show"

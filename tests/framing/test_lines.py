@@ -206,3 +206,9 @@ def test_as_bytes_refuses(data):
     """Anything else is a TypeError that says what to do."""
     with pytest.raises(TypeError, match=f"must be bytes, not {type(data).__name__}; encode text"):
         as_bytes(data)
+
+
+def test_limits_of_another_type_are_a_type_error():
+    """Not an error of the first line that is too long."""
+    with pytest.raises(TypeError, match="limits must be a Limits, not 5"):
+        LineSplitter(5)

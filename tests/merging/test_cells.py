@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamkit import InvalidChunk, Limits, rebuild, to_dict
-from streamkit._cells import Audio, is_index
+from streamkit._cells import Audio, Content, is_index
 from streamkit._issues import IssueLog
 from streamkit._state import Context
 
@@ -386,3 +386,12 @@ def test_audio_cut_anywhere_is_the_same_text(data, cuts):
     for start, end in pairwise(places):
         audio.add({"data": whole[start:end]}, context)
     assert audio.value(context).get("data", "") == whole
+
+
+def test_an_empty_string_behind_parts_makes_no_part():
+    """It says nothing."""
+    context = Context(IssueLog(), Limits())
+    content = Content()
+    for value in ([{"type": "image"}], "", "a"):
+        content.add(value, context)
+    assert content.value(context) == [{"type": "image"}, {"type": "text", "text": "a"}]

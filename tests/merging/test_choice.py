@@ -379,3 +379,15 @@ def test_a_chunk_model_without_choices_is_a_chunk():
     """A model that says nothing about choices adds none."""
     accumulator = accumulate([ChatCompletionChunk(id="chatcmpl-1", choices=None), *deltas({})])
     assert list(accumulator.choices) == [0]
+
+
+def test_a_choice_nested_too_deep_is_refused():
+    """As a chunk that is; what came before it stays."""
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    choice = ChoiceAccumulator()
+    choice.add({"delta": {"content": "a"}})
+    choice.add({"x": value})
+    assert [issue.code for issue in choice._context.log.issues] == ["too_deep"]
+    assert choice.snapshot().message.content == "a"

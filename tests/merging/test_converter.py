@@ -459,6 +459,16 @@ def test_an_alternative_that_is_none_is_kept():
     assert response.choices[0].logprobs.content[0].top_logprobs == ({},)
 
 
+def test_unknown_fields_of_log_probabilities_are_extra():
+    """Of an entry, and of an alternative; and they are written back."""
+    row = {"token": "a", "logprob": -1, "x": [1]}
+    response = finalize(entries({"logprobs": {"content": [{**row, "top_logprobs": [row]}]}}))
+    (entry,) = response.choices[0].logprobs.content
+    assert (entry.extra, entry.top_logprobs[0].extra) == ({"x": [1]}, {"x": [1]})
+    written = to_dict(response)["choices"][0]["logprobs"]["content"][0]
+    assert (written["x"], written["top_logprobs"][0]["x"]) == ([1], [1])
+
+
 def test_a_view_is_read_by_from_dict():
     """A list that is a view is a list."""
     response = finalize(deltas({"content": "a"}))

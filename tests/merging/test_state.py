@@ -302,3 +302,9 @@ def test_an_object_of_another_kind_is_kept():
     """What a caller's chunk holds besides JSON data is handed on as it is."""
     value = object()
     assert plain_value(value, context_of()) is value
+
+
+def test_limits_of_another_type_are_a_type_error():
+    """Not an error of the first chunk."""
+    with pytest.raises(TypeError, match="limits must be a Limits, not None"):
+        Context(IssueLog(), None)

@@ -489,3 +489,11 @@ def test_interleaved_streams_come_out_whole(data):
     changes = sum(one != other for one, other in pairwise(ids))
     assume(changes > 1)
     assert sorted(of(rows)) == BOTH
+
+
+def test_a_late_chunk_without_id_behind_ids_that_were_held():
+    """The two ids are one stream after all, and what is behind its [DONE] is late."""
+    held = [chunk({"index": 0, "delta": {"content": text}}, id=id) for text, id in ("1a", "2b")]
+    (outcome,) = rebuild_all(sse(held) + sse([{**held[1], "id": None}], done=False))
+    assert outcome.response.choices[0].message.content == "12"
+    assert {"id_changed", "data_after_done"} <= set(codes(outcome))

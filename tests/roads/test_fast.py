@@ -87,7 +87,6 @@ def test_choices_that_interleave():
     assert to_dict(accumulator.snapshot())["choices"] == choices
 
 
-@pytest.mark.xfail(reason="the first byte of the index is taken for it", strict=True)
 def test_interleaving_choices_without_text():
     """A template whose only hole is the index counts chunks, and adds nothing."""
     accumulator = one_by_one([say(None, index) for index in (0, 1)])
@@ -246,26 +245,11 @@ VALUES = {
         *([{"index": 0, "function": {"arguments": piece}}] for piece in "abc"),
     ],
 }
-WRONG = {
-    **{("top", "string", rule): "IndexError" for rule in (Rule.CONCAT, Rule.CONTENT)},
-    ("top", "number", Rule.COLLECT): "IndexError",
-    ("delta", "calls", Rule.TOOL_CALLS): "KeyError",
-    ("top", "logprobs", Rule.LOGPROBS): "all go to `logprobs`",
-    ("choice", "logprobs", Rule.LOGPROBS): "all go to `logprobs`",
-    ("delta", "logprobs", Rule.LOGPROBS): "all go to `logprobs`",
-}
 
 
-def custom_case(level, name, rule):
-    wrong = WRONG.get((level, name, rule))
-    marks = [pytest.mark.xfail(reason=wrong, strict=True)] if wrong else []
-    return pytest.param(level, name, rule, marks=marks, id=f"{level}-{name}-{rule.name}")
-
-
-@pytest.mark.parametrize(
-    ("level", "name", "rule"),
-    [custom_case(level, name, rule) for level in LEVELS for name in VALUES for rule in Rule],
-)
+@pytest.mark.parametrize("rule", list(Rule), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_callers_rules(level, name, rule):
     """Whatever the rule, at whatever level, for whatever values."""
     path, fields = LEVELS[level]

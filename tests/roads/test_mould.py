@@ -65,7 +65,6 @@ def test_chunks_share_no_container(chunk):
     assert len(set().union(*each)) == sum(map(len, each))
 
 
-@pytest.mark.xfail(reason="the template keeps the very chunk that the caller got", strict=True)
 @pytest.mark.parametrize("chunk", CHUNKS.values(), ids=CHUNKS)
 @pytest.mark.parametrize("way", ["one by one", "at once"])
 def test_a_caller_may_change_every_chunk_of_a_reader(chunk, way):

@@ -117,7 +117,6 @@ def test_invalid_utf_8_is_reported(text):
     assert read_alike([b"".join([*PLAIN, bad, *PLAIN])])[2][0].event == 3
 
 
-@pytest.mark.xfail(reason="the decoder's notes are not looked at", strict=True)
 @pytest.mark.parametrize("text", [b"\xff", b"\xed\xa0\x80"], ids=repr)
 def test_invalid_utf_8_in_log_probabilities_is_reported(text):
     """Whole entries are decoded as the slow road decodes them."""

@@ -13,6 +13,7 @@ from streamkit import _merging_road as merging
 from streamkit import _reading_road as reading
 from streamkit._road import (
     FIRST_PAUSE,
+    FREE_LESSONS,
     LONGEST_PAUSE,
     LONGEST_TAIL,
     WORTH,
@@ -157,7 +158,7 @@ def test_a_whole_line_is_not_held_back(rest):
     told = Told()
     road = road_of(told)
     road.feed(rest)
-    assert (told.told, road.has_tail) == ([("slow", rest)], False)
+    assert (told.told, road.has_tail) == ([("forget", b""), ("slow", rest)], False)
 
 
 def test_a_piece_inside_an_event_is_not_held_back():
@@ -165,7 +166,7 @@ def test_a_piece_inside_an_event_is_not_held_back():
     told = Told()
     told.is_between_events = False
     road_of(told).feed(b"data")
-    assert told.told == [("slow", b"data")]
+    assert told.told == [("forget", b""), ("slow", b"data")]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_a_piece_that_may_cross_a_bound_is_not_held_back(limits, bound):
     road.feed(b"x" * (bound - 1))
     assert road.has_tail
     road.feed(b"x")
-    assert (told.told, road.has_tail) == ([("slow", b"x" * bound)], False)
+    assert (told.told[1:], road.has_tail) == ([("slow", b"x" * bound)], False)
 
 
 def test_pauses_grow_where_templates_fail():
@@ -192,30 +193,45 @@ def test_pauses_grow_where_templates_fail():
         assert expected <= pause <= expected + len(line)
         expected = min(expected * 2, LONGEST_PAUSE)
     assert expected == LONGEST_PAUSE
-    assert [kind for kind, _ in told.told][:4] == ["learn", "forget", "slow", "learn"]
+    lessons = FREE_LESSONS + 1
+    kinds = [kind for kind, _ in told.told]
+    assert kinds[: lessons + 3] == ["learn"] * lessons + ["forget", "slow", "learn"]
     assert b"".join(data for _, data in told.told) == line * 6000
 
 
-def test_a_pause_without_an_end_takes_the_rest_of_the_block():
-    """It ends with the block at the latest."""
+def test_a_pause_goes_on_in_the_next_block():
+    """However the input is cut, it is of so many bytes."""
     told = Told()
-    line = b"data: x\n\n"
+    line = b"data: " + b"x" * 90 + b"\n\n"
     road = road_of(told)
-    road.feed(line * 3)
-    assert told.told == [("learn", line), ("forget", b""), ("slow", line * 2)]
+    for _ in range(FREE_LESSONS + 1 + FIRST_PAUSE // len(line) + 2):
+        road.feed(line)
+    kinds = [kind for kind, _ in told.told if kind != "forget"]
+    passed = -(-FIRST_PAUSE // len(line))
+    lessons = ["learn"] * (FREE_LESSONS + 1)
+    assert kinds == [*lessons, *["slow"] * passed, "learn"]
 
 
-def test_a_run_that_was_worth_it_ends_the_pause():
+def test_a_pause_may_end_inside_an_event():
+    """Then the event goes the slow road as well, or what there is of it."""
+    told = Told()
+    road = road_of(told)
+    line = b"data: x\n\n"
+    road.feed(line * (FREE_LESSONS + 1) + b"data: y\ndata")
+    assert told.told[-2:] == [("forget", b""), ("slow", b"data: y\ndata")]
+
+
+@pytest.mark.parametrize(("events_", "kind"), [(WORTH - 1, "slow"), (WORTH, "learn")])
+def test_a_run_that_was_worth_it_gives_new_lessons(events_, kind):
     """A few events are not worth a template."""
     told = Told()
     road = road_of(told)
-    for events_, expected in ((WORTH - 1, "forget"), (WORTH, "learn")):
-        road.feed(b"data: x\n\n")
-        told.told.clear()
-        road.worked(events_)
-        road.feed(b"data: x\n\n" * 2)
-        assert told.told[0][0] == expected
-        told.told.clear()
+    line = b"data: x\n\n"
+    for _ in range(FREE_LESSONS):
+        road.feed(line)
+    road.worked(events_)
+    road.feed(line * 2)
+    assert told.told[-1][0] == kind
 
 
 # -- What it costs -------------------------------------------------------------------

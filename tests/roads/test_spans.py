@@ -65,9 +65,12 @@ def test_each_span_holds_the_value_of_its_path(value, layout):
         b'{"\\u0061":1}',
         b'{"a\\"":1}',
         b'{"x":[{"a\\n":{}}]}',
+        b'{"\xff":1}',
+        b'{"x":[{"\xed\xa0\xbd":{}}]}',
     ],
+    ids=repr,
 )
-def test_a_key_that_comes_twice_or_is_escaped_has_no_path(text):
+def test_a_key_that_comes_twice_or_is_written_otherwise_has_no_path(text):
     """A path would not say which value counts, so there are no spans at all."""
     assert spans_of(text) is None
 

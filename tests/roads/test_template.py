@@ -156,15 +156,7 @@ def test_what_means_something_else_does_not_match(data, still):
     )
 
 
-# The next block is taken for a run, though an event has begun that it may belong to.
-IN_AN_EVENT = pytest.mark.xfail(reason="a run inside an event that began in the block before")
-MARKED = [
-    pytest.param(data, id=name, marks=[IN_AN_EVENT] if name == "one line end" else [])
-    for name, data in OTHER.items()
-]
-
-
-@pytest.mark.parametrize("data", MARKED)
+@pytest.mark.parametrize("data", OTHER.values(), ids=OTHER)
 def test_what_means_something_else_goes_the_slow_road(data):
     """In the middle of a run it is read and merged as if there were no fast road."""
     pieces = [*[DATA] * 3, data, *[DATA] * 3]
