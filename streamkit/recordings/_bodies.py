@@ -1,0 +1,216 @@
+"""What the forms that keep whole exchanges share: which response fits, its body, its name."""
+
+from __future__ import annotations
+
+import binascii
+import io
+import re
+import zlib
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from streamkit._errors import LimitExceeded
+from streamkit._issues import Issue
+from streamkit._limits import Limits
+
+from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
+from ._pieces import Piece, Recording
+
+
+__all__ = [
+    "GZIP",
+    "BlockFile",
+    "base64_bytes",
+    "body_recording",
+    "exchange_name",
+    "fits",
+    "header",
+    "undone",
+    "whole",
+]
+
+STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl")
+COMPLETION = re.compile(rb'\s*[{\[].{0,65536}?"choices"\s*:\s*\[', re.DOTALL)
+ERROR = re.compile(rb'\s*\{\s*"error"\s*:')
+GZIP = b"\x1f\x8b"
+STEP = 1 << 18
+PATH_LENGTH = 80
+
+
+class BlockFile(io.RawIOBase):
+    """Blocks of bytes as a file to read."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._blocks = iter(blocks)
+        self._rest = b""
+
+    @classmethod
+    def buffered(cls, blocks: Iterable[bytes]) -> io.BufferedReader:
+        """Return *blocks* as a file that can also be read by lines."""
+        return io.BufferedReader(cls(blocks))
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill *buffer* with what is there, and return how much that was."""
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = block
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def whole(blocks: Iterable[bytes], bound: int | None) -> bytes:
+    """
+    Return *blocks* joined.
+
+    Raises:
+        LimitExceeded: If they are more than *bound* bytes.
+    """
+    data = bytearray()
+    for block in blocks:
+        data += block
+        if bound is not None and len(data) > bound:
+            raise LimitExceeded("line", len(data), bound=bound)
+    return bytes(data)
+
+
+def fits(content_type: str, body: bytes, path: str) -> bool:
+    """Tell whether a response is a stream, or a completion, or the error in place of one."""
+    head = body[:HEAD]
+    if content_type.partition(";")[0].strip().lower() in STREAM_TYPES or is_stream_text(head):
+        return True
+    if COMPLETION.match(head) or dialect_of(head):
+        return True
+    return path.rstrip("/").endswith("completions") and ERROR.match(head) is not None
+
+
+def exchange_name(number: int, kind: str, method: object, url: object) -> tuple[str, str]:
+    """
+    Return what to call an exchange, and the path of its address.
+
+    The query and the host stay out: keys stand there.
+
+    >>> exchange_name(2, "entry", "POST", "https://a.example/v1/completions?key=k")
+    ('entry 2: POST /v1/completions', '/v1/completions')
+    """
+    try:
+        path = urlsplit(url).path if isinstance(url, str) else ""
+    except ValueError:
+        path = ""
+    verb = method if isinstance(method, str) and method.isalpha() else ""
+    shown = path if path.isprintable() else ascii(path)[1:-1]
+    words = [word for word in (verb[:PATH_LENGTH], shown[:PATH_LENGTH]) if word]
+    return f"{kind} {number}" + (": " + " ".join(words) if words else ""), path
+
+
+def header(headers: object, name: str) -> str:
+    """
+    Return the value of the header called *name*, or "".
+
+    Headers are kept as `{name: value}`, as `{name: [value]}`, as lists of pairs
+    or as lists of `{"name": …, "value": …}`.
+    """
+    for key, value in _pairs(headers):
+        if _text(key).lower() == name:
+            return _text(value[0] if isinstance(value, (list, tuple)) and value else value)
+    return ""
+
+
+def _pairs(headers: object) -> Iterator[tuple[Any, Any]]:
+    if isinstance(headers, Mapping):
+        yield from headers.items()
+    elif isinstance(headers, (list, tuple)):
+        for item in headers:
+            if isinstance(item, Mapping):
+                yield item.get("name"), item.get("value")
+            elif isinstance(item, (list, tuple)) and len(item) == 2:  # noqa: PLR2004 -- a pair
+                yield item[0], item[1]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return value if isinstance(value, str) else ""
+
+
+def base64_bytes(text: object) -> tuple[bytes, tuple[Issue, ...]]:
+    """Return the bytes that *text* stands for, as far as they can be read, and a note if not."""
+    try:
+        data = "".join(_text(text).split())
+        return binascii.a2b_base64(data), ()
+    except (binascii.Error, ValueError):
+        note = Issue(
+            "bad_base64", "the body says that it is base64, but it is not; it was left out"
+        )
+        return b"", (note,)
+
+
+def undone(body: bytes, encoding: str, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:
+    """
+    Undo the content encodings of *body*: those of the header, or gzip by its mark.
+
+    Raises:
+        LimitExceeded: If it expands to more than `Limits.decompressed`.
+    """
+    if body.startswith(GZIP):
+        return _inflated(body, zlib.MAX_WBITS | 16, limits)
+    names = [name.strip().lower() for name in encoding.split(",") if name.strip()]
+    is_plain = is_stream_text(body[:HEAD]) or body.lstrip()[:1] in (b"{", b"[", b"")
+    if is_plain or not names or names == ["identity"]:
+        return body, ()  # most recorders undo the encoding and leave the header
+    if names == ["deflate"]:
+        is_wrapped = body[0] & 15 == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
+        return _inflated(body, zlib.MAX_WBITS if is_wrapped else -zlib.MAX_WBITS, limits)
+    if names[-1] in ("br", "zstd"):
+        return b"", (
+            Issue(
+                "encoded_body",
+                f"the body is compressed as {names[-1]}, which is not read here; "
+                f"record it with the request header `accept-encoding: gzip`",
+            ),
+        )
+    return body, ()
+
+
+def _inflated(body: bytes, window: int, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:
+    """Return *body* decompressed, step by step so that a bomb is not built."""
+    out = bytearray()
+    try:
+        while body:
+            inflate = zlib.decompressobj(window)
+            while not inflate.eof and (piece := inflate.decompress(body, STEP)):
+                out += piece
+                limits.check("decompressed", len(out))
+                body = inflate.unconsumed_tail
+            if not inflate.eof:
+                return bytes(out), (_cut_body("ends too early"),)
+            body = inflate.unused_data.lstrip(b"\0")  # a gzip file may have several members
+    except zlib.error:
+        return bytes(out), (_cut_body("is damaged"),)
+    return bytes(out), ()
+
+
+def _cut_body(what: str) -> Issue:
+    return Issue("cut_body", f"the compressed body {what}; what came before that was kept")
+
+
+def body_recording(
+    name: str, pieces: Iterable[Piece], *, notes: Iterable[Issue] = (), head: bytes | None = None
+) -> Recording:
+    """Return the recording of a body, or, if it is in another dialect, of that fact."""
+    if head is None:
+        pieces = list(pieces)
+        head = b"".join(piece.data for piece in pieces[:16])
+    dialect = dialect_of(head)
+    if dialect is not None:
+        return Recording(name=name, notes=(*notes, other_dialect(dialect)))
+    return Recording(name=name, pieces=pieces, notes=tuple(notes))

@@ -1,0 +1,168 @@
+"""
+curl's traces: `--trace-ascii` and `--trace` (in hexadecimal), with the times of
+`--trace-time` if they were asked for.
+
+A trace is blocks of rows.  Each row starts with its offset, so that what a row
+does not show is known: an ASCII row leaves out the CRLF that ends it, and
+a trailing blank that an editor took away.  Only what was received is read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collections.abc import Iterator
+
+import attrs
+
+from streamkit._issues import Issue
+from streamkit._limits import Limits
+
+from ._clock import Clock
+from ._curl import Part, recordings_of
+from ._dots import DotMender
+from ._pieces import Form, Piece, ReadOptions, Recording
+from ._text import head_lines, lines
+
+
+__all__ = ["FORMS"]
+
+BLOCK = re.compile(
+    rb"(?:(?P<time>\d\d:\d\d:\d\d\.\d{6}) )?(?:\[\S{1,40}\] )?"
+    rb"(?:== Info: |(?P<way><=|=>) (?P<what>Recv|Send) (?P<kind>header|data|SSL data), "
+    rb"(?P<size>\d{1,15}) bytes \(0x[0-9a-f]+\))"
+)
+ROW = re.compile(rb"([0-9a-f]{4,15}):(?: ([^\r\n]*))?(\r?\n)?")
+# Sixteen pairs in 48 columns, then what they mean.
+HEX_ROW = re.compile(rb"[0-9a-f]{4,15}: (?:[0-9a-f]{2} ){1,16}(?: {3})*+\S")
+PAIR = re.compile(rb"\b[0-9a-f]{2}(?= |\Z)")
+HEX_BYTES, ASCII_COLUMNS = 16, 64
+CRLF = b"\r\n"
+
+NOTE = Issue(
+    "trace_ascii",
+    "an ASCII trace shows line ends and all that is not printable ASCII as dots: line ends were "
+    "put back, other characters are lost; record with --trace, or with -o and a file",
+)
+
+
+@attrs.define
+class _Block:
+    """One block of a trace, while its rows come."""
+
+    is_header: bool
+    is_wanted: bool
+    size: int
+    time: float | None
+    place: str
+    rows: list[tuple[int, bytes]] = attrs.field(factory=list)
+    _shown: int = 0
+
+    def add(self, row: re.Match[bytes], limits: Limits) -> None:
+        offset, text = int(row[1], 16), row[2] or b""
+        self.rows.append((offset, text))
+        if not row[3]:  # the trace is cut in this row
+            self.size = min(self.size, offset + len(text))
+        self._shown += len(text)
+        limits.check("event", self._shown)
+
+    def part(self, *, is_hex: bool) -> Part:
+        data = (_of_hex if is_hex else _of_ascii)(self.rows, self.size)
+        return Part(data, is_header=self.is_header, time=self.time, place=self.place)
+
+
+def _of_hex(rows: list[tuple[int, bytes]], size: int) -> bytes:
+    pairs: list[bytes] = []
+    for offset, text in rows:
+        left = max(0, size - offset)
+        pairs += PAIR.findall(text[: min(HEX_BYTES, left) * len("00 ")])
+    return bytes.fromhex(b"".join(pairs).decode())
+
+
+def _of_ascii(rows: list[tuple[int, bytes]], size: int) -> bytes:
+    data: list[bytes] = []
+    ends = [offset for offset, _ in rows[1:]]
+    for (offset, text), end in zip(rows, [*ends, size], strict=True):
+        data.append(text + _not_shown(len(text), end - offset))
+    return b"".join(data)
+
+
+def _not_shown(shown: int, size: int) -> bytes:
+    """Return what a row of *size* bytes has behind the *shown*: CRLF, or trailing blanks."""
+    missing = size - shown
+    if missing <= 0 or size > ASCII_COLUMNS + len(CRLF):
+        return b""
+    if missing == 1 or (size == ASCII_COLUMNS and missing > len(CRLF)):
+        return b" " * missing
+    return b" " * (missing - len(CRLF)) + CRLF
+
+
+def _blocks(blocks: Iterator[bytes], limits: Limits) -> Iterator[_Block]:
+    clock = Clock()
+    block: _Block | None = None
+    for number, line in enumerate(lines(blocks, limits), 1):
+        start = BLOCK.match(line)
+        if start is None:
+            row = ROW.fullmatch(line)
+            if row is not None and block is not None and block.is_wanted:
+                block.add(row, limits)
+            continue
+        if block is not None and block.rows:
+            yield block
+        block = _started(start, clock, f"line {number}")
+    if block is not None and block.rows:
+        yield block
+
+
+def _started(start: re.Match[bytes], clock: Clock, place: str) -> _Block:
+    time = None if start["time"] is None else clock.read(start["time"])[0]
+    is_wanted = start["way"] == b"<=" and start["kind"] in (b"header", b"data")
+    return _Block(start["kind"] == b"header", is_wanted, int(start["size"] or 0), time, place)
+
+
+def _mended(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    mender = DotMender()
+    return (Piece(mender.feed(piece.data), piece.time, piece.place) for piece in pieces)
+
+
+def _read_ascii(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+    parts = (block.part(is_hex=False) for block in _blocks(blocks, options.limits))
+    return recordings_of(parts, options, _mended, (NOTE,))
+
+
+def _read_hex(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+    parts = (block.part(is_hex=True) for block in _blocks(blocks, options.limits))
+    return recordings_of(parts, options)
+
+
+def _rows_behind(head: bytes) -> list[bytes]:
+    """Return the line behind each that starts a block with rows; there are none in other text."""
+    found = head_lines(head)
+    starts = [number for number, line in enumerate(found) if (m := BLOCK.match(line)) and m["way"]]
+    return [found[number + 1] for number in starts if number + 1 < len(found)]
+
+
+def _looks_ascii(head: bytes) -> int:
+    rows = _rows_behind(head)
+    return 95 if rows and ROW.fullmatch(rows[0]) and not HEX_ROW.match(rows[0]) else 0
+
+
+def _looks_hex(head: bytes) -> int:
+    rows = _rows_behind(head)
+    return 95 if rows and HEX_ROW.match(rows[0]) else 0
+
+
+FORMS = (
+    Form(
+        name="curl-trace-ascii",
+        title="a trace that `curl --trace-ascii` wrote",
+        looks=_looks_ascii,
+        read=_read_ascii,
+    ),
+    Form(
+        name="curl-trace",
+        title="a trace that `curl --trace` wrote, in hexadecimal",
+        looks=_looks_hex,
+        read=_read_hex,
+    ),
+)

@@ -1,0 +1,176 @@
+"""
+HAR, as browsers, mitmproxy and Playwright export it.
+
+The file is one JSON value that may be far larger than memory: its entries are
+cut out one by one.  Of an entry, only the response body and the times of its
+events are used; headers and request bodies are not looked at, but for the type.
+
+The text of the response is what came over the wire.  Chrome also keeps the
+events that it made of it, with times: their times go to the events of the text,
+and they stand in for the text where it is missing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collections.abc import Iterator
+from typing import Any
+
+from streamkit._errors import UnknownForm
+from streamkit._issues import Issue
+from streamkit._json import Decoder
+
+from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone
+from ._elements import after, decoded, objects
+from ._mojibake import fix_mojibake, looks_like_mojibake
+from ._pieces import Form, Piece, ReadOptions, Recording
+
+
+__all__ = ["FORMS"]
+
+LOG = re.compile(rb'\s*\{\s*"log"\s*:\s*\{')
+ENTRIES = re.compile(rb'"entries"\s*:\s*\[')
+STARTED = re.compile(rb'"startedDateTime"\s*:')
+CREATOR = re.compile(rb'"creator"\s*:\s*\{[^{}]*?"name"\s*:\s*"([^"\\]{0,200})"')
+# The end of an event: two line ends, of which CR LF is one.
+EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2,}")
+DATA_LINE = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?data(?:[:\r\n]|\Z)")
+SURROGATES = "surrogatepass"
+
+ADVICE = {
+    "mitmproxy": "mitmproxy streamed it through without keeping it: run it with "
+    "`--set store_streamed_bodies=true`, or without `stream_large_bodies`",
+    "playwright": "record with `recordHar: { content: 'embed' }`; 'omit' drops bodies, and "
+    "'attach' keeps them in files beside the HAR, which can be read as they are",
+    "firefox": "set `devtools.netmonitor.har.includeResponseBodies`, and export before the tab "
+    "is closed",
+    "webinspector": "in DevTools, allow HAR with sensitive data (Settings, Preferences, Network), "
+    "and choose 'Export HAR (with sensitive data)'; keep the panel open while the stream runs",
+}
+OTHER_ADVICE = "export with response bodies ('with content', 'with sensitive data')"
+
+
+def _looks(head: bytes) -> int:
+    if not LOG.match(head):
+        return 80 if ENTRIES.search(head) and STARTED.search(head) and head[:1] == b"{" else 0
+    return 95 if CREATOR.search(head) or ENTRIES.search(head) else 50
+
+
+def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+    head, rest = after(blocks, ENTRIES, options.limits)
+    creator = CREATOR.search(head)
+    advice = _advice(creator[1].decode("utf-8", "replace") if creator else "")
+    decoder = Decoder(limits=options.limits)
+    number = found = 0
+    for number, raw in enumerate(objects(blocks, options.limits, rest=rest, in_list=True), 1):
+        recording = _entry(decoded(raw, decoder, f"entry {number}"), number, advice, options)
+        if recording is not None:
+            found += 1
+            yield recording
+    if not found:
+        raise UnknownForm(
+            f"none of the {number} entries of the HAR is an event stream or a completion"
+        )
+
+
+def _advice(creator: str) -> str:
+    name = creator.lower()
+    return next((advice for mark, advice in ADVICE.items() if mark in name), OTHER_ADVICE)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _entry(
+    entry: dict[str, Any], number: int, advice: str, options: ReadOptions
+) -> Recording | None:
+    """Return the recording of *entry*, or None if its response is of another kind."""
+    request, response = _dict(entry.get("request")), _dict(entry.get("response"))
+    content = _dict(response.get("content"))
+    name, path = exchange_name(number, "entry", request.get("method"), request.get("url"))
+    kind = content.get("mimeType")
+    if not isinstance(kind, str) or not kind:
+        kind = header(response.get("headers"), "content-type")
+    body, notes = _body(content, options)
+    if not fits(kind, body, path):
+        return None
+    place = f"entry {number}"
+    messages = [_dict(item) for item in entry.get("_eventSourceMessages") or ()]
+    pieces, more = _pieces(body, messages, place)
+    if not pieces and not notes:
+        notes = (Issue("missing_body", f"the HAR has no body for this response; {advice}"),)
+    return body_recording(name, pieces, notes=(*notes, *more))
+
+
+def _body(content: dict[str, Any], options: ReadOptions) -> tuple[bytes, tuple[Issue, ...]]:
+    """Return the body that *content* holds, and what is to be said about it."""
+    text = content.get("text")
+    if not isinstance(text, str):
+        return b"", ()
+    if content.get("encoding") == "base64":
+        raw, notes = base64_bytes(text)
+        body, more = undone(raw, "", options.limits)
+        return body, (*notes, *more)
+    if not looks_like_mojibake(text):
+        return text.encode("utf-8", SURROGATES), ()
+    if options.fix_mojibake:
+        note = Issue("mojibake", "the text was UTF-8 read as Latin-1; it was put right")
+        return fix_mojibake(text), (note,)
+    note = Issue(
+        "mojibake",
+        "the text seems to be UTF-8 read as Latin-1; it was left as it is "
+        "(fix_mojibake puts it right)",
+    )
+    return text.encode("utf-8", SURROGATES), (note,)
+
+
+def _pieces(
+    body: bytes, messages: list[dict[str, Any]], place: str
+) -> tuple[list[Piece], tuple[Issue, ...]]:
+    """Return the pieces of *body* with the times of *messages*, or those of *messages* alone."""
+    times = [_time(message) for message in messages]
+    if not body:
+        texts = [message.get("data") for message in messages]
+        if not all(isinstance(text, str) for text in texts):
+            return [], ()
+        events = [_event(message) for message in messages]
+        return [Piece(*pair, place) for pair in zip(events, times, strict=True)], ()
+    events = _events(body) if messages else [body]
+    if messages and sum(1 for event in events if DATA_LINE.search(event)) < len(messages):
+        note = Issue("uneven_times", "there are more times than events; they were left out")
+        return [Piece(body, None, place)], (note,)
+    left = iter(times)
+    return [
+        Piece(event, next(left, None) if DATA_LINE.search(event) else None, place)
+        for event in events
+    ], ()
+
+
+def _time(message: dict[str, Any]) -> float | None:
+    time = message.get("time")
+    return float(time) if isinstance(time, (int, float)) else None
+
+
+def _event(message: dict[str, Any]) -> bytes:
+    """Return *message* as it must have come over the wire."""
+    lines = [f"data: {line}" for line in re.split(r"\r\n|\n|\r", message["data"])]
+    name, identity = message.get("eventName"), message.get("eventId")
+    if isinstance(identity, str) and identity:
+        lines.insert(0, f"id: {identity}")
+    if isinstance(name, str) and name not in ("", "message"):
+        lines.insert(0, f"event: {name}")
+    return ("\n".join(lines) + "\n\n").encode("utf-8", SURROGATES)
+
+
+def _events(body: bytes) -> list[bytes]:
+    """Return *body* cut after each blank line."""
+    cuts = [0, *(end.end() for end in EVENT_END.finditer(body))]
+    events = [body[start:end] for start, end in zip(cuts, [*cuts[1:], len(body)], strict=True)]
+    return [event for event in events if event]
+
+
+FORMS = (
+    Form(name="har", title="HAR, an export of a browser or a proxy", looks=_looks, read=_read),
+)

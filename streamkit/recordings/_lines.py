@@ -1,0 +1,155 @@
+"""
+Logs that keep a stream line by line, each line behind a prefix: a time, a
+logger's, a container's.  The prefix gives the time of what stands behind it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from streamkit._json import BadJSON, Decoder
+from streamkit._limits import Limits
+
+from ._clock import Clock
+from ._containers import CRI, Source, from_cri, from_docker, from_journal
+from ._pieces import Form, Piece, ReadOptions, Recording
+from ._prefix import COLOUR, find_payload, mode_of, without_prefixes
+from ._text import HEAD, head_lines, lines, look_ahead
+
+
+__all__ = ["FORMS"]
+
+# A line that is of the stream itself, without any prefix.
+BARE = re.compile(rb"[ \t]*(?:(?:data|event|id|retry)?:|\[?\{|\[\s*\Z|\[DONE\])")
+CHUNK = re.compile(rb"[\"']choices\\?[\"']|\bchoices=|chat\.completion|text_completion|\[DONE\]")
+
+
+# -- Reading -------------------------------------------------------------------------
+
+
+def _recording(name: str, pieces: Iterator[Piece]) -> Recording:
+    """Take prefixes off, too, if the first lines show that there are some."""
+    size = 0
+
+    def is_enough(found: list[Piece]) -> bool:
+        nonlocal size
+        size += len(found[-1].data)
+        return size >= HEAD
+
+    first, pieces = look_ahead(pieces, is_enough)
+    shown = _tally([piece.data for piece in first])
+    if shown.mode is not None and shown.prefixed:
+        pieces = without_prefixes(pieces, shown.mode)
+    return Recording(name=name, pieces=pieces)
+
+
+def _reader_of(source: Source, name: str) -> Callable[..., Iterator[Recording]]:
+    def read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+        yield _recording(name, source(blocks, options.limits))
+
+    return read
+
+
+def _from_lines(blocks: Iterable[bytes], limits: Limits) -> Iterator[Piece]:
+    for number, line in enumerate(lines(blocks, limits), 1):
+        yield Piece(line, None, f"line {number}")
+
+
+# -- Looking -------------------------------------------------------------------------
+
+
+class _Tally(NamedTuple):
+    """How many lines of a recording's start show a payload, and how."""
+
+    mode: str | None
+    prefixed: int
+    timed: int
+    bare: int
+    starts_bare: bool
+
+
+def _tally(rows: list[bytes]) -> _Tally:
+    rows = [COLOUR.sub(b"", row) for row in rows]
+    mode = mode_of(rows)
+    prefixed = timed = bare = 0
+    starts_bare = False
+    for row in rows:
+        found = None if mode is None else find_payload(row, mode)
+        if found is not None and found.prefix.strip():
+            prefixed += 1
+            timed += bool(found.time_end) or Clock().find(found.prefix) is not None
+        elif BARE.match(row) and (mode != "json" or found):
+            starts_bare = starts_bare or not prefixed
+            bare += 1
+    return _Tally(mode, prefixed, timed, bare, starts_bare)
+
+
+def _looks_prefixed(head: bytes) -> int:
+    """
+    Ask for payloads behind prefixes.
+
+    With times that is plain, even if further lines of an entry have none.
+    Without them most lines must be such.
+    """
+    found = _tally(head_lines(head))
+    if not found.prefixed or found.starts_bare or not CHUNK.search(head):
+        return 0
+    if found.timed:
+        return 80
+    return 60 if found.prefixed > found.bare and found.prefixed > 1 else 0
+
+
+def _looks_cri(head: bytes) -> int:
+    rows = [row for row in head_lines(head) if row.strip()]
+    return 90 if rows and all(CRI.match(row) for row in rows[:3]) else 0
+
+
+def _looks_docker(head: bytes) -> int:
+    entry = _first_entry(head)
+    return 90 if isinstance(entry.get("log"), str) and {"stream", "time"} & entry.keys() else 0
+
+
+def _looks_journal(head: bytes) -> int:
+    return 90 if {"MESSAGE", "__REALTIME_TIMESTAMP"} <= _first_entry(head).keys() else 0
+
+
+def _first_entry(head: bytes) -> dict[str, object]:
+    first = next((row for row in head_lines(head) if row.strip()), b"")
+    if not first.startswith(b"{"):
+        return {}
+    try:
+        entry = Decoder("json").whole(first)
+    except BadJSON:
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+FORMS = (
+    Form(
+        name="prefixed",
+        title="lines behind a time or a logger's prefix",
+        looks=_looks_prefixed,
+        read=_reader_of(_from_lines, "log"),
+    ),
+    Form(
+        name="docker",
+        title="a container's log, as Docker keeps it (json-file)",
+        looks=_looks_docker,
+        read=_reader_of(from_docker, "container log"),
+    ),
+    Form(
+        name="cri",
+        title="a container's log, as Kubernetes keeps it (CRI)",
+        looks=_looks_cri,
+        read=_reader_of(from_cri, "container log"),
+    ),
+    Form(
+        name="journal",
+        title="an export of the journal (journalctl -o json)",
+        looks=_looks_journal,
+        read=_reader_of(from_journal, "journal"),
+    ),
+)

@@ -1,0 +1,208 @@
+"""
+What the first rows tell: where chunks or bodies are in them, and which of the two they are.
+
+A row that ends its stream is a body; rows that share an id of the response, and
+do not end it, are its chunks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from streamkit._errors import UnknownForm, quote
+
+from ._bodies import GZIP
+from ._pieces import ReadOptions
+from ._row_values import Path, as_bytes, at, find, number_of, path_of, seconds
+from ._traces import final_of
+
+
+__all__ = ["TIMES", "Plan", "identity", "is_text", "plan_of"]
+
+GROUPS = (
+    "stream_id",
+    "streamId",
+    "request_id",
+    "requestId",
+    "correlation_id",
+    "correlationId",
+    "response_id",
+    "responseId",
+    "generation_id",
+    "call_id",
+    "run_id",
+    "trace_id",
+    "traceId",
+)
+ORDERS = (
+    "seq",
+    "sequence",
+    "sequence_number",
+    "sequenceNumber",
+    "seq_no",
+    "seqno",
+    "chunk_index",
+    "chunkIndex",
+    "chunk_id",
+    "chunk_no",
+    "event_index",
+    "ordinal",
+    "position",
+    "offset",
+    "idx",
+    "index",
+    "number",
+    "order",
+    "n",
+    "i",
+)
+TIMES = (
+    "t",
+    "ts",
+    "time",
+    "timestamp",
+    "@timestamp",
+    "_time",
+    "received_at",
+    "receivedAt",
+    "recorded_at",
+    "arrival",
+    "at",
+    "t_ms",
+    "ts_ms",
+    "time_ms",
+    "timestamp_ms",
+    "ts_ns",
+    "timestamp_ns",
+    "elapsed",
+    "elapsed_ms",
+    "offset_ms",
+    "created_at",
+    "createdAt",
+)
+FIRST_ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
+DATA_LINE = re.compile(rb"(?m)^data:")
+FINISHED = re.compile(rb'\[DONE\]|"finish_reason"\s*:\s*"|"object"\s*:\s*"chat\.completion"')
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """Where in the rows what is, as far as the first of them tell."""
+
+    path: Path | None
+    is_body: bool
+    is_lines: bool  # texts end without a line end, so that one has to be added
+    group: str | None
+    order: str | None
+    time: str | None
+
+
+def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
+    path = _path(rows, options.field)
+    if path is None:
+        if not any(final_of(row) for row in rows):
+            raise UnknownForm(
+                "no column of the rows holds chunks or a response; name it (field), if one does"
+            )
+        return Plan(path=None, is_body=True, is_lines=False, group=None, order=None, time=None)
+    values = [value for row in rows if (value := at(row, path)) not in (None, "")]
+    group = options.group_by or _column(rows, GROUPS, path)
+    order = options.order_by or _order(rows, group, path)
+    asked = options.group_by or options.order_by
+    return Plan(
+        path=path,
+        is_body=not asked and _are_bodies([as_bytes(value) for value in values]),
+        is_lines=not any(
+            as_bytes(value).endswith((b"\n", b"\r")) for value in values if is_text(value)
+        ),
+        group=group,
+        order=order,
+        time=options.time_field or _column(rows, TIMES, path, holds=_is_time),
+    )
+
+
+def identity(value: Any) -> Any:
+    """Return what tells the stream of a row from others: *value*, or its text."""
+    return value if isinstance(value, (str, int, float)) else quote(value)
+
+
+def is_text(value: Any) -> bool:
+    """Tell whether *value* is text or bytes."""
+    return isinstance(value, (str, bytes))
+
+
+def _path(rows: list[Any], field: str | None) -> Path | None:
+    """Return the path that most rows have their stream at."""
+    if field is not None:
+        found = next((path_of(row, field) for row in rows if isinstance(row, Mapping)), None)
+        if not any(at(row, found) is not None for row in rows if found):
+            raise UnknownForm(f"no row has the column {quote(field)}, or it is empty in all")
+        return found
+    paths = Counter(path for row in rows if (path := find(row)) is not None)
+    return max(paths, key=lambda path: paths[path], default=None)
+
+
+def _column(
+    rows: list[Any],
+    names: Iterable[str],
+    path: Path,
+    *,
+    holds: Callable[[Any, str], bool] | None = None,
+) -> str | None:
+    """Return the first of *names* that is a column of all rows and *holds* what it should."""
+    holds = holds or _is_identity
+    dicts = [row for row in rows if isinstance(row, Mapping)]
+    for name in names:
+        if path[:1] != (name,) and all(holds(row.get(name), name) for row in dicts):
+            return name
+    return None
+
+
+def _is_identity(value: Any, _name: str) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
+
+
+def _is_time(value: Any, name: str) -> bool:
+    return seconds(value, name) is not None
+
+
+def _is_number(value: Any, _name: str) -> bool:
+    return number_of(value) is not None
+
+
+def _order(rows: list[Any], group: str | None, path: Path) -> str | None:
+    """Return the column that numbers the rows of each stream, if one does."""
+    for name in ORDERS:
+        if _column(rows, (name,), path, holds=_is_number) is None:
+            continue
+        # One delivered twice has its number twice; the index of a choice comes again and again.
+        seen = Counter(
+            (identity(row.get(group)) if group else "", number_of(row[name])) for row in rows
+        )
+        if len(seen) * 4 >= len(rows) * 3 and len(rows) > 1:
+            return name
+    return None
+
+
+def _are_bodies(values: list[bytes]) -> bool:
+    """Tell whether *values* are whole bodies, rather than the chunks of some."""
+    ended = sum(1 for value in values if _is_ended(value))
+    ids = Counter(found[1] for value in values if (found := FIRST_ID.search(value)))
+    if max(ids.values(), default=2) > 1:
+        return 2 * ended > len(values)
+    has_several = all(len(DATA_LINE.findall(value)) > 1 for value in values)
+    return has_several or 2 * ended >= len(values)
+
+
+def _is_ended(value: bytes) -> bool:
+    """Tell whether *value* ends its stream, and is more than that end; or is a compressed body."""
+    if value.startswith(GZIP):
+        return True
+    is_end = value.strip() in (b"[DONE]", b"data: [DONE]", b"data:[DONE]")
+    return FINISHED.search(value) is not None and not is_end

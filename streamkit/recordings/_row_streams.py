@@ -1,0 +1,214 @@
+"""
+Rows in, recordings out: one per row, or one per stream whose chunks are rows.
+
+Chunks of one stream alone are passed on as they come; streams that a column tells
+apart are held, sorted, and given out one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, pairwise
+from typing import Any
+
+import attrs
+
+from streamkit._errors import LimitExceeded, quote
+from streamkit._issues import Issue
+
+from ._bodies import body_recording, undone
+from ._elements import bound_of
+from ._pieces import Piece, ReadOptions, Recording
+from ._row_plan import Plan, identity, is_text, plan_of
+from ._row_values import as_bytes, at, find, is_stream, number_of, seconds
+from ._traces import final_of
+
+
+__all__ = ["BadRow", "recordings"]
+
+# How many rows, and how many bytes of them, tell what the rows are.
+SAMPLE = 64
+SAMPLE_BYTES = 1 << 20
+MESSAGE_ONLY = "the trace keeps the message, not the response it came in; what it lacks is absent"
+
+
+@attrs.frozen
+class BadRow:
+    """A line that is no row: cut off, or of something else."""
+
+    raw: bytes
+
+
+def recordings(rows: Iterable[Any], options: ReadOptions) -> Iterator[Recording]:
+    """
+    Return the recordings in *rows*.
+
+    Raises:
+        UnknownForm: If no column of the rows holds a stream.
+        LimitExceeded: If streams that have to be sorted are too large to be held.
+    """
+    rows = iter(rows)
+    sample = _sample(rows)
+    good = [row for row in sample if not isinstance(row, BadRow)]
+    plan = plan_of(good, options)
+    rows = chain(sample, rows)
+    del sample
+    if plan.is_body:
+        yield from _bodies(rows, plan, options)
+    elif plan.group is None and plan.order is None:
+        pieces = _pieces(rows, plan)
+        yield body_recording("", pieces, head=_head(good, plan))
+    else:
+        yield from _sorted_streams(rows, plan, options)
+
+
+def _sample(rows: Iterator[Any]) -> list[Any]:
+    sample: list[Any] = []
+    size = 0
+    for row in rows:
+        sample.append(row)
+        size += len(row.raw) if isinstance(row, BadRow) else _size(row)
+        if len(sample) >= SAMPLE or size > SAMPLE_BYTES:
+            break
+    return sample
+
+
+def _size(row: Any) -> int:
+    values = row.values() if isinstance(row, Mapping) else ()
+    return sum(len(value) for value in values if isinstance(value, (str, bytes)))
+
+
+def _head(rows: list[Any], plan: Plan) -> bytes:
+    return b"".join(piece.data for piece in _pieces(rows, plan))
+
+
+# -- A body per row --------------------------------------------------------------------
+
+
+def _bodies(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> Iterator[Recording]:
+    for number, row in enumerate(rows, 1):
+        yield _body(row, f"row {number}", plan, options)
+
+
+def _body(row: Any, name: str, plan: Plan, options: ReadOptions) -> Recording:
+    """Return the recording of *row*; there is one for each row, so that they can be matched."""
+    if isinstance(row, BadRow):
+        note = Issue("bad_row", f"the line is no row: {quote(row.raw)}")
+        return Recording(name=name, notes=(note,))
+    value = at(row, plan.path) if plan.path is not None else None
+    notes: tuple[Issue, ...] = ()
+    if not is_stream(value) and options.field is None:
+        path, final = find(row), final_of(row)
+        if path is not None:
+            value = at(row, path)
+        elif final is not None:
+            value = final
+            notes = (Issue("message_only", MESSAGE_ONLY),)
+    if value in (None, "", b"", []):
+        return Recording(name=name, notes=(Issue("missing_body", "the row has no response"),))
+    body, more = undone(as_bytes(value), "", options.limits)
+    return body_recording(name, [Piece(body, None, name)], notes=(*notes, *more))
+
+
+# -- A chunk per row -------------------------------------------------------------------
+
+
+def _pieces(rows: Iterable[Any], plan: Plan) -> Iterator[Piece]:
+    """Return the pieces in *rows*; a row that has none is left out."""
+    for number, row in enumerate(rows, 1):
+        piece = _piece(row, number, plan)
+        if piece is not None:
+            yield piece
+
+
+def _piece(row: Any, number: int, plan: Plan) -> Piece | None:
+    place = f"row {number}"
+    if isinstance(row, BadRow):
+        return Piece(row.raw + b"\n", None, place)  # the core says what is wrong with it
+    assert plan.path is not None
+    value = at(row, plan.path)
+    if value is None:
+        return None
+    time = (
+        seconds(row.get(plan.time), plan.time) if plan.time and isinstance(row, Mapping) else None
+    )
+    if plan.path == () and plan.time:
+        value = {key: item for key, item in value.items() if key != plan.time}
+    data = as_bytes(value)
+    if plan.is_lines and is_text(value):
+        data += b"\n"
+    return Piece(data, time, place)
+
+
+@attrs.define
+class _Held:
+    """The pieces of one stream, each with what it is sorted by."""
+
+    rows: list[tuple[tuple[Any, ...], Piece]] = attrs.field(factory=list)
+
+
+def _sorted_streams(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> Iterator[Recording]:
+    bound, size = bound_of(options.limits), 0
+    streams: dict[Any, _Held] = {}
+    bad = 0
+    for number, row in enumerate(rows, 1):
+        piece = None if isinstance(row, BadRow) else _piece(row, number, plan)
+        if piece is None:
+            bad += isinstance(row, BadRow)
+            continue
+        size += len(piece.data)
+        if bound is not None and size > bound:
+            raise LimitExceeded("line", size, bound=bound)
+        key = identity(row.get(plan.group)) if plan.group else ""
+        held = streams.setdefault(key, _Held())
+        held.rows.append((_rank(row, piece, plan), piece))
+    notes = (Issue("bad_row", f"{bad} lines are no rows; they were left out"),) if bad else ()
+    for key, held in streams.items():
+        yield _stream(f"{plan.group} {quote(key)}" if plan.group else "", held, plan, notes)
+
+
+def _rank(row: Mapping[str, Any], piece: Piece, plan: Plan) -> tuple[Any, ...]:
+    """Return what a row is sorted by: numbers before texts, and what has neither last."""
+    value = row.get(plan.order) if plan.order else piece.time
+    number = number_of(value)
+    if number is None and plan.order:
+        number = seconds(value)
+    if number is not None:
+        return (0, number, "")
+    return (1, 0.0, value) if isinstance(value, str) else (2, 0.0, "")
+
+
+def _stream(name: str, held: _Held, plan: Plan, notes: tuple[Issue, ...]) -> Recording:
+    """Return the recording of one stream, its rows sorted, and each of them once."""
+    ranks = [rank for rank, _ in held.rows]
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)  # stable: equals stay in order
+    if order != list(range(len(ranks))):
+        by = plan.order or plan.time
+        notes = (*notes, Issue("rows_sorted", f"the rows were out of order; sorted by {quote(by)}"))
+    pieces: list[Piece] = []
+    numbers: list[float] = []
+    repeated = 0
+    last: tuple[Any, bytes] | None = None
+    for at_row in order:
+        rank, piece = held.rows[at_row]
+        if plan.order and last == (rank, piece.data) and rank[0] != 2:  # noqa: PLR2004
+            repeated += 1
+            continue
+        last = (rank, piece.data)
+        pieces.append(piece)
+        numbers.append(rank[1])
+    if repeated:
+        notes = (*notes, Issue("rows_repeated", f"{repeated} rows came twice; each was taken once"))
+    missing = _missing(numbers) if plan.order else 0
+    if missing:
+        text = f"{missing} numbers of {quote(plan.order)} are missing; chunks may be lost"
+        notes = (*notes, Issue("rows_missing", text))
+    return body_recording(name, pieces, notes=notes)
+
+
+def _missing(numbers: list[float]) -> int:
+    """Return how many whole numbers are left out of *numbers*, if they count by ones."""
+    steps = [after - before for before, after in pairwise(numbers)]
+    if not steps or 2 * steps.count(1.0) < len(steps):
+        return 0
+    return sum(int(step) - 1 for step in steps if step > 1 and step.is_integer())

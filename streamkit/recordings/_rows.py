@@ -1,0 +1,180 @@
+"""Rows in text: JSON lines, JSON with rows inside, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from streamkit._errors import StreamkitError, UnknownForm
+from streamkit._json import BadJSON, Decoder
+from streamkit._limits import Limits
+
+from ._bodies import BlockFile
+from ._elements import decoded, objects
+from ._pieces import Form, ReadOptions, Recording
+from ._row_plan import TIMES
+from ._row_streams import BadRow, recordings
+from ._row_values import find, seconds
+from ._traces import final_of, spread
+
+
+__all__ = ["FORMS"]
+
+# A row that the head does not hold whole: a column whose text begins as a stream does.
+LONG_ROW = re.compile(rb'"[\w.-]{1,60}"\s*:\s*"(?:data|event): ?')
+LONG_RESPONSE = re.compile(rb'"(?:response|output|body|result)"\s*:\s*\{[^{}]*"choices"\s*:\s*\[')
+# Forms of their own, whose values would be found as well.
+DOCKER = ({"log", "stream", "time"}, {"log", "stream", "time", "attrs"})
+OWN_FORMS = frozenset({"interactions", "http_interactions"})
+SEPARATORS = (",", "\t", ";")
+FIELD_SIZE = (1 << 31) - 1
+SAMPLE = 9
+HEAD = 1 << 16
+CSV_HEADER = re.compile(r'[\w .@"-]{1,80}(?:[,;\t][\w .@"-]{1,80}){1,200}\r?')
+PAIR = 2
+
+
+# -- JSON ------------------------------------------------------------------------------
+
+
+def _looks_json(head: bytes) -> int:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start.startswith((b"{", b"[")):
+        return 0
+    try:
+        first = next(_json_rows(iter([head]), Limits()), None)
+    except StreamkitError:
+        first = None
+    if first is None or isinstance(first, BadRow):
+        is_row = LONG_ROW.search(start) or LONG_RESPONSE.search(start)
+        return 75 if is_row and not start.startswith(b'{"log"') else 0
+    return _score(first)
+
+
+def _score(row: Any) -> int:
+    """Return how sure it is that *row* is one, from what it holds."""
+    if not isinstance(row, Mapping) or set(row) in DOCKER or OWN_FORMS & row.keys():
+        return 0
+    if isinstance(row.get("log"), Mapping) and "entries" in row["log"]:
+        return 0
+    path = find(row)
+    if path == ():  # a chunk or a response is no row, unless it has been given a time
+        return 70 if any(seconds(row.get(name), name) is not None for name in TIMES) else 0
+    if path is not None:
+        return 85
+    return 80 if final_of(row) else 0
+
+
+def _read_json(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+    return recordings(_json_rows(blocks, options.limits), options)
+
+
+def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
+    """Return the rows: a line each, or else the objects of the text, however it is laid out."""
+    file = BlockFile.buffered(blocks)
+    decoder = Decoder(limits=limits)
+    first = b""
+    while not first.strip() and (line := _line(file, limits)):
+        first = line.removeprefix(b"\xef\xbb\xbf")
+    row = _row(first, decoder)
+    if isinstance(row, (BadRow, list)):
+        found = objects(iter(lambda: file.read1(1 << 18), b""), limits, rest=first)
+        rows: Iterator[Any] = (
+            decoded(raw, decoder, f"object {number}") for number, raw in enumerate(found, 1)
+        )
+    else:
+        lines = iter(lambda: _line(file, limits), b"")
+        rows = chain([row], (_row(line, decoder) for line in lines if line.strip()))
+    for row in rows:
+        yield from spread(row)
+
+
+def _line(file: io.BufferedReader, limits: Limits) -> bytes:
+    line = file.readline(-1 if limits.line is None else limits.line + 2)
+    limits.check("line", len(line.rstrip(b"\r\n")))
+    return line
+
+
+def _row(line: bytes, decoder: Decoder) -> Any:
+    """Return the row in *line*; a pair of a time and a chunk is made one."""
+    try:
+        value = decoder.whole(line)
+    except BadJSON:
+        return BadRow(line.rstrip(b"\r\n"))
+    finally:
+        decoder.notes.clear()
+    if isinstance(value, list) and len(value) == PAIR and seconds(value[0]) is not None:
+        return {"t": value[0], "chunk": value[1]}
+    return value if isinstance(value, (dict, list)) else BadRow(line.rstrip(b"\r\n"))
+
+
+# -- CSV -------------------------------------------------------------------------------
+
+
+def _looks_csv(head: bytes) -> int:
+    text = head[:HEAD].decode("utf-8-sig", "replace")  # no field is longer than csv allows
+    first = text.partition("\n")[0]
+    if not CSV_HEADER.fullmatch(first):
+        return 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(first))
+    names, *rows = islice(reader, SAMPLE)
+    # Prose has commas too, but not the same number in each line.
+    whole = (dict(zip(names, row, strict=True)) for row in rows if len(row) == len(names))
+    return 80 if any(find(row) for row in whole) else 0
+
+
+def _separator(first: str) -> str:
+    return max(SEPARATORS, key=first.count)
+
+
+def _read_csv(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
+    return recordings(_csv_rows(blocks, options.limits), options)
+
+
+def _csv_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[dict[str, Any]]:
+    """
+    Return the rows of a CSV with a header.
+
+    Raises:
+        UnknownForm: If it is no CSV.
+        LimitExceeded: If a row is too long.
+    """
+    # The bound of the csv module is 128 KiB a field, for all of its users; bodies are longer.
+    csv.field_size_limit(max(csv.field_size_limit(), FIELD_SIZE))
+    file = io.TextIOWrapper(BlockFile.buffered(blocks), "utf-8-sig", "replace", newline="")
+    most = -1 if limits.line is None else limits.line + 2
+    first = file.readline(most)
+    held = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal held
+        for line in chain([first], iter(lambda: file.readline(most), "")):
+            held += len(line)
+            limits.check("line", held)
+            yield line
+
+    reader = csv.DictReader(lines(), delimiter=_separator(first))
+    try:
+        for row in reader:
+            held = 0
+            yield {key: value for key, value in row.items() if key and value}
+    except csv.Error as error:
+        raise UnknownForm(f"the CSV cannot be read at line {reader.line_num}: {error}") from None
+
+
+FORMS = (
+    Form(
+        name="rows",
+        title="JSON rows with a body or a chunk each",
+        looks=_looks_json,
+        read=_read_json,
+    ),
+    Form(
+        name="csv", title="CSV rows with a body or a chunk each", looks=_looks_csv, read=_read_csv
+    ),
+)

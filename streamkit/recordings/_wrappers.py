@@ -1,0 +1,235 @@
+"""
+What a recording is wrapped in: compression, a byte order mark, UTF-16.
+
+One level of compression is undone, then one of encoding.  All of it streams, in
+pieces of bounded size: a bomb costs no more memory than its first block.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import lzma
+import zlib
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from streamkit._errors import UnknownForm
+from streamkit._issues import Issue
+from streamkit._limits import Limits
+from streamkit._lines import BOM
+
+from ._text import is_long_enough, look_ahead
+
+
+__all__ = ["Unpacker", "compression_of", "peel"]
+
+# What tells a compression by its first bytes needs no more than these many.
+MAGIC_SIZE = 16
+# Small slices bound the cost of a file of a million empty members, whose rest
+# is copied at the end of each.
+SLICE = 1 << 12
+BLOCK = 1 << 18
+LZMA_MEMORY = 256 << 20
+
+# The method in a zlib header; the window is at most 32 KiB.
+DEFLATE = 0x08
+GZIP, ZLIB, BZIP2, XZ, ZSTD = "gzip", "zlib", "bzip2", "xz", "zstd"
+UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+def compression_of(head: bytes) -> str | None:
+    """Return the name of the compression that *head*, a recording's first bytes, is of."""
+    for magic, name in (
+        (b"\x1f\x8b\x08", GZIP),
+        (b"\xfd7zXZ\x00", XZ),
+        (b"\x28\xb5\x2f\xfd", ZSTD),
+    ):
+        if head.startswith(magic):
+            return name
+    if head[:3] == b"BZh" and head[3:4].isdigit() and head[4:10] in BZIP2_BLOCKS:
+        return BZIP2
+    return ZLIB if _is_zlib(head) else None
+
+
+# Digits of pi start a block, those of its root the end of an empty file.
+BZIP2_BLOCKS = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
+
+
+def _is_zlib(head: bytes) -> bool:
+    """
+    Tell whether *head* starts a zlib stream (RFC 1950, section 2.2).
+
+    `x^` is a possible header and a possible text: so not all of it may be ASCII,
+    and it must inflate.
+    """
+    if len(head) < MAGIC_SIZE // 2 or head[0] & 0x8F != DEFLATE or int.from_bytes(head[:2]) % 31:
+        return False
+    try:
+        zlib.decompressobj().decompress(head, 1)
+    except zlib.error:
+        return False
+    return not head.isascii()
+
+
+# -- Decompression -------------------------------------------------------------------
+
+
+class _Codec(Protocol):
+    """What one member of a compressed file is decompressed with."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _Inflate:
+    """zlib's object in the manner of those of bz2 and lzma, which keep their input."""
+
+    def __init__(self, wbits: int) -> None:
+        self._object = zlib.decompressobj(wbits)
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        return self._object.decompress(self._object.unconsumed_tail + data, max_length)
+
+
+CODECS: dict[str, Callable[[], _Codec]] = {
+    GZIP: lambda: _Inflate(16 + zlib.MAX_WBITS),
+    ZLIB: lambda: _Inflate(zlib.MAX_WBITS),
+    BZIP2: bz2.BZ2Decompressor,
+    XZ: lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY),
+}
+
+
+class Unpacker:
+    """
+    Decompress a stream that comes in pieces.
+
+    Members that follow one another are read as one (`gzip` appends so); what
+    follows the last and starts no other is ignored.  A stream that is cut gives
+    all it has: what it wraps then ends early, and says so itself.
+
+    Args:
+        name: The compression: one that `compression_of` told.
+        limits: `decompressed` bounds the result.
+
+    Raises:
+        UnknownForm: If it cannot be undone here.
+    """
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        if name not in CODECS:
+            raise UnknownForm(
+                f"the input is compressed with {name}, which is not supported: "
+                f"decompress it first, with `{name} -dc FILE`"
+            )
+        self._name = name
+        self._limits = limits
+        self._codec = CODECS[name]()
+        self._in_first = True
+        self._is_over = False
+        self._taken = 0
+        self._given = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """
+        Yield what *data* decompresses to, in blocks.
+
+        Raises:
+            LimitExceeded: If all of it is more than the limit.
+            UnknownForm: If the data are damaged.
+        """
+        for start in range(0, len(data), SLICE):
+            yield from self._slice(data[start : start + SLICE])
+
+    def _slice(self, data: bytes) -> Iterator[bytes]:
+        self._taken += len(data)
+        while not self._is_over:
+            if self._codec.eof:
+                data = data.lstrip(b"\0")  # some tools pad with zeros
+                if not data:
+                    return
+                self._codec = CODECS[self._name]()
+                self._in_first = False
+            block = self._decompress(data)
+            if block:
+                self._given += len(block)
+                self._limits.check("decompressed", self._given, self._taken)
+                yield block
+            if not self._codec.eof and len(block) < BLOCK:  # all that came was used
+                return
+            data = self._codec.unused_data
+
+    def _decompress(self, data: bytes) -> bytes:
+        try:
+            return self._codec.decompress(data, BLOCK)
+        except (zlib.error, lzma.LZMAError, OSError) as error:
+            self._is_over = True
+            if not self._in_first:
+                return b""  # no further member, but something else that was appended
+            raise UnknownForm(
+                f"the {self._name} data are damaged near byte {self._taken} ({error}): "
+                f"decompress what can be saved with another tool, and read that"
+            ) from None
+
+
+def _unpack(blocks: Iterable[bytes], unpacker: Unpacker) -> Iterator[bytes]:
+    for block in blocks:
+        yield from unpacker.feed(block)
+
+
+# -- Encoding ------------------------------------------------------------------------
+
+
+def _without_start(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield *blocks* without their first *size* bytes."""
+    for block in blocks:
+        if rest := block[size:]:
+            yield rest
+        size = max(0, size - len(block))
+
+
+def _as_utf8(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for block in blocks:
+        if text := decoder.decode(block):
+            yield text.encode()
+    if text := decoder.decode(b"", final=True):
+        yield text.encode()
+
+
+def peel(blocks: Iterable[bytes], limits: Limits) -> tuple[Iterator[bytes], tuple[Issue, ...]]:
+    """
+    Return *blocks* without the wrappers around them, and what is to be said about those.
+
+    Only the first bytes are read here, the rest when it is asked for.
+
+    Raises:
+        UnknownForm: If the compression is not one that can be undone.
+    """
+    first, rest = look_ahead(iter(blocks), is_long_enough(MAGIC_SIZE))
+    compression = compression_of(b"".join(first))
+    if compression is not None:
+        unpacked = _unpack(rest, Unpacker(compression, limits))
+        first, rest = look_ahead(unpacked, is_long_enough(MAGIC_SIZE))
+    head = b"".join(first)
+    if head.startswith(BOM):
+        return _without_start(rest, len(BOM)), ()
+    encoding = UTF16.get(head[:2])
+    if encoding is None:
+        return rest, ()
+    note = Issue("utf16", "the text was UTF-16, as redirects of Windows PowerShell write it")
+    return _as_utf8(_without_start(rest, 2), encoding), (note,)

@@ -1,0 +1,182 @@
+"""Wrappers come off: compression, byte order marks, UTF-16."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import random
+import zlib
+
+import pytest
+
+from streamkit import ISSUES, NO_LIMITS, LimitExceeded, Limits, UnknownForm
+from streamkit.recordings._notes import NOTES
+from streamkit.recordings._text import head_lines, lines
+from streamkit.recordings._wrappers import BLOCK, Unpacker, compression_of, peel
+
+from .samples import BODY, blocks
+
+
+UTF16 = BODY.decode().encode("utf-16-le")
+PACKED = {
+    "gzip": gzip.compress(BODY),
+    "zlib": zlib.compress(BODY),
+    "zlib, other levels": zlib.compress(BODY, 1),
+    "bzip2": bz2.compress(BODY),
+    "xz": lzma.compress(BODY),
+    "gzip twice in a row": gzip.compress(BODY[:50]) + gzip.compress(BODY[50:]),
+    "gzip, padded": gzip.compress(BODY) + b"\0" * 5000,
+    "gzip, padded between": gzip.compress(BODY[:9]) + b"\0" * 700 + gzip.compress(BODY[9:]),
+    "gzip and something": gzip.compress(BODY) + b"something else",
+    "gzip, many empty members": gzip.compress(b"") * 500 + gzip.compress(BODY),
+    "bom": b"\xef\xbb\xbf" + BODY,
+    "utf-16-le": b"\xff\xfe" + UTF16,
+    "utf-16-be": b"\xfe\xff" + BODY.decode().encode("utf-16-be"),
+    "gzip of utf-16": gzip.compress(b"\xff\xfe" + UTF16),
+    "gzip of a bom": gzip.compress(b"\xef\xbb\xbf" + BODY),
+    "nothing": BODY,
+}
+
+
+def peeled(data, size=1 << 18, limits=Limits()):
+    found, notes = peel(blocks(data, size), limits)
+    return b"".join(found), [note.code for note in notes]
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_wrappers_come_off(name):
+    """Whatever the blocks are, what was wrapped comes out."""
+    for size in (1, 2, 3, 5, 100, 1 << 18):
+        found, notes = peeled(PACKED[name], size)
+        assert found == BODY
+        assert notes == (["utf16"] if "utf-16" in name else [])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"x",
+        b"x^2 is a square, and no zlib header",
+        b"x^",
+        b"BZh is no magic by itself",
+        b"BZh9 neither, nor is this",
+        b"\x1f\x8b",
+        b"\xef\xbb",
+        b"\xff",
+        b"x\x9c\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+    ],
+)
+def test_no_wrapper(data):
+    """What only starts like one is left alone."""
+    assert peeled(data) == (data, [])
+
+
+def test_one_level():
+    """Of two levels of compression one comes off."""
+    once = gzip.compress(BODY)
+    assert peeled(gzip.compress(once)) == (once, [])
+
+
+def test_empty_archives():
+    """Nothing, compressed, is nothing."""
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        assert peeled(pack(b"")) == (b"", [])
+    assert compression_of(zlib.compress(b"")) == "zlib"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bz2.compress, lzma.compress])
+def test_cut(pack):
+    """A file that is cut gives what it has, and no error."""
+    noise = random.Random(1).randbytes(300_000)
+    found, _ = peeled(pack(noise)[:-1000])
+    assert noise.startswith(found)
+    assert peeled(pack(BODY)[:-4])[0] in (BODY, b"")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_damage(pack):
+    """A file that is damaged says where; what came before it was handed on."""
+    data = bytearray(pack(BODY * 50))
+    data[len(data) // 2] ^= 255
+    with pytest.raises(UnknownForm, match=r"damaged near byte \d+"):
+        peeled(bytes(data))
+
+
+def test_zstd_is_named():
+    """What the standard library cannot undo is refused, with the way to do it."""
+    with pytest.raises(UnknownForm, match="zstd -dc FILE"):
+        peel([b"\x28\xb5\x2f\xfd" + b"\0" * 20], Limits())
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bz2.compress, lzma.compress])
+def test_bomb(pack):
+    """A bomb ends at the limit, and its blocks are never large."""
+    bomb = pack(bytes(8 << 20))
+    found, _ = peel([bomb], Limits(decompressed=1 << 20))
+    sizes = []
+    with pytest.raises(LimitExceeded) as caught:
+        sizes.extend(len(block) for block in found)
+    assert caught.value.limit == "decompressed"
+    assert 0 < max(sizes) <= BLOCK
+    assert len(peeled(bomb, limits=NO_LIMITS)[0]) == 8 << 20
+
+
+def test_memory_of_xz():
+    """An xz file that asks for gigabytes is refused."""
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
+    packer = lzma.LZMACompressor(filters=[{**filters[0], "dict_size": 1 << 20}])
+    data = bytearray(packer.compress(BODY) + packer.flush())
+    assert peeled(bytes(data))[0] == BODY
+    # The dictionary's size, and the header's checksum: 1.5 GiB.
+    head = bytearray(data[12:24])
+    head[4] = 37
+    data[12:24] = head[:8] + zlib.crc32(head[:8]).to_bytes(4, "little")
+    with pytest.raises(UnknownForm, match="emory"):
+        peeled(bytes(data))
+
+
+def test_utf16_breaks():
+    """Half a character at the end becomes a replacement character."""
+    assert peeled(b"\xff\xfea\0b") == ("a\ufffd".encode(), ["utf16"])
+    assert peeled(b"\xff\xfe\x3d\xd8a\0") == ("\ufffda".encode(), ["utf16"])
+
+
+def test_notes_have_their_codes_listed():
+    """The codes of the notes that readers of text make are in the catalogue."""
+    codes = {"utf16", "http_status", "no_body", "trace_ascii", "python_text"}
+    codes |= {f"paste_{layer}" for layer in ("curly", "fenced", "indented", "quoted")}
+    assert codes <= NOTES.keys()
+    assert not codes & ISSUES.keys()
+
+
+def test_unpacker_feeds_nothing():
+    """No input is no output."""
+    assert list(Unpacker("gzip", Limits()).feed(b"")) == []
+
+
+def test_lines():
+    """Lines end in LF alone; blocks do not matter."""
+    data = b"a\r\n\nb\rc\n\xe2\x80\xa8\nlast"
+    expected = [b"a\r\n", b"\n", b"b\rc\n", b"\xe2\x80\xa8\n", b"last"]
+    for size in range(1, len(data) + 1):
+        assert list(lines(blocks(data, size), Limits())) == expected
+    assert list(lines([b"", b"a\n"], Limits())) == [b"a\n"]
+
+
+@pytest.mark.parametrize("data", [b"ok\n" + b"x" * 11, b"ok\n" + b"x" * 11 + b"\n"])
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_long_lines(data, size):
+    """A line beyond the limit is refused, finished or not, with its place."""
+    with pytest.raises(LimitExceeded) as caught:
+        list(lines(blocks(data, size), Limits(line=10)))
+    assert (caught.value.limit, caught.value.offset) == ("line", 3)
+    assert list(lines(blocks(data[:-2] + b"\n", size), Limits(line=10)))
+
+
+def test_head_lines():
+    """The last line of a full head may be cut, and does not count; of a short one it does."""
+    assert head_lines(b"a\r\nb") == [b"a", b"b"]
+    assert head_lines(b"a\n" + b"b" * (1 << 16)) == [b"a"]
+    assert len(head_lines(b"b" * (1 << 16))) == 1
