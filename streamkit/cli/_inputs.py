@@ -16,7 +16,7 @@ import attrs
 from streamkit._errors import StreamkitError
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
-from streamkit._rebuild import FORMS, rebuild_all
+from streamkit.recordings import FORMS, ReadOptions, rebuild
 
 from ._output import tell
 
@@ -29,6 +29,7 @@ __all__ = [
     "Found",
     "add_reading_arguments",
     "read_streams",
+    "reading_options",
 ]
 
 # Exit statuses; the greatest of all streams is the command's.
@@ -90,7 +91,24 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("reading")
     group.add_argument(
-        "--from", dest="form", choices=FORMS, default="auto", help="the form of the recording"
+        "--from",
+        dest="form",
+        choices=("auto", *FORMS),
+        default="auto",
+        metavar="FORM",
+        help=f"the form of the recording; else its bytes tell; the forms: {', '.join(FORMS)}",
+    )
+    for option, what in (
+        ("--field", "the column of the body or of the chunk"),
+        ("--group-by", "the column that tells streams apart"),
+        ("--order-by", "the column that chunks are sorted by"),
+        ("--time-field", "the column of the time"),
+    ):
+        group.add_argument(option, metavar="NAME", help=f"in rows: {what}")
+    group.add_argument(
+        "--fix-mojibake",
+        action="store_true",
+        help="undo UTF-8 that was read as Latin-1, where a recording shows it",
     )
     group.add_argument(
         "--kind", choices=("chat", "completion"), help="the kind of response; else the chunks tell"
@@ -143,6 +161,7 @@ def read_streams(args: argparse.Namespace) -> Iterator[Found | Failed]:
         tell("waiting for a stream on standard input; end it with Ctrl-D")
     options = {
         "form": args.form,
+        "options": reading_options(args),
         "kind": args.kind,
         "cumulative": args.cumulative,
         "json": args.json_library,
@@ -153,10 +172,22 @@ def read_streams(args: argparse.Namespace) -> Iterator[Found | Failed]:
         yield from _read_file(name, options)
 
 
+def reading_options(args: argparse.Namespace) -> ReadOptions:
+    """Return how to read rows, and within which bounds."""
+    return ReadOptions(
+        limits=Limits(**dict(args.limits)),
+        field=args.field,
+        group_by=args.group_by,
+        order_by=args.order_by,
+        time_field=args.time_field,
+        fix_mojibake=args.fix_mojibake,
+    )
+
+
 def _read_file(name: str, options: dict[str, Any]) -> Iterator[Found | Failed]:
     source = "<stdin>" if name == STDIN else name
     try:
-        for number, outcome in enumerate(rebuild_all(_open(name), **options), 1):
+        for number, outcome in enumerate(rebuild(_open(name), **options), 1):
             yield Found(source, number, outcome)
     except StreamkitError as error:
         yield Failed(source, f"{error.code}: {error}", error)

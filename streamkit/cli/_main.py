@@ -11,7 +11,19 @@ from typing import NoReturn
 
 from streamkit import __version__
 
-from . import _check, _rebuild, _show
+from . import (
+    _check,
+    _convert,
+    _diff,
+    _inspect,
+    _logprobs,
+    _rebuild,
+    _redact,
+    _report_html,
+    _show,
+    _split,
+    _stats,
+)
 from ._command import Command
 from ._escape import escape_line
 from ._inputs import INCOMPLETE, USAGE
@@ -25,6 +37,14 @@ COMMANDS = (
     _rebuild.COMMAND,
     _show.COMMAND,
     _check.COMMAND,
+    _inspect.COMMAND,
+    _stats.COMMAND,
+    _logprobs.COMMAND,
+    _convert.COMMAND,
+    _split.COMMAND,
+    _diff.COMMAND,
+    _redact.COMMAND,
+    _report_html.COMMAND,
 )
 
 EXIT_STATUS = """\

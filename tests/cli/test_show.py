@@ -50,7 +50,7 @@ def test_several_streams(run, files):
     assert result.status == 2
     cut, failed, empty = result.out.split("\n\n")
     assert "cut.sse · chat · chatcmpl-2 · m-1 · 1 chunk · cut\n" in cut
-    assert "issues:\n  finish_missing: no finish reason for choice 0 (event" in cut
+    assert "issues:\n  finish_missing: no finish reason for choice 0" in cut
     assert "\nerror: upstream_error: the server sent an error: 'over\\x1bload'\n" in failed
     assert empty.startswith("empty.sse · 0 chunks · empty\nissues:\n  empty_stream: ")
     assert result.err == "streamkit: missing.sse: No such file or directory\n"

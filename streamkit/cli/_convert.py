@@ -1,0 +1,108 @@
+"""`streamkit convert`: a recording in another form."""
+
+from __future__ import annotations
+
+import argparse
+
+from collections.abc import Iterator
+
+import attrs
+
+from streamkit import __version__
+from streamkit._errors import LimitExceeded
+
+from ._adds import LOST
+from ._command import Command
+from ._forms import FORMS, har, har_entry, written
+from ._inputs import OK, Failed, add_reading_arguments
+from ._output import STDOUT, open_output, tell
+from ._trace import Item, Row, Traced, trace
+
+
+__all__ = ["COMMAND"]
+
+EXAMPLES = """\
+Times are kept by jsonl ({"t": …, "chunk": …} on each line), csv and har; sse and json
+have no place for them.  [DONE] is kept by sse and har; comments and event ids by none.
+The exit status is 0 unless a
+file could not be read: a cut stream is converted like any other.
+
+examples:
+  streamkit convert --to jsonl recording.sse
+  streamkit convert --to har -o recording.har recording.sse
+"""
+
+
+@attrs.define
+class _State:
+    """What is learned on the way."""
+
+    status: int = OK
+    lost: int = 0
+    is_timed: bool = False
+    streams: int = 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+    parser.add_argument("--to", required=True, choices=FORMS, help="the form to write")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        default=STDOUT,
+        metavar="FILE",
+        help="write to FILE, whole or not at all",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the recordings in another form and return the exit status."""
+    state = _State()
+    with open_output(args.output) as output:
+        if args.to == "har":
+            items = _items(args, state, keep=True)
+            streams = [item for item in items if isinstance(item, Traced) and item.rows]
+            output.write(har(list(map(har_entry, streams)), __version__) + "\n")
+        else:
+            rows = (item for item in _items(args, state) if isinstance(item, Row))
+            for text in written(rows, args.to):
+                output.write(text)
+                output.flush()
+    if state.lost:
+        tell(f"{state.lost} payloads were no JSON and are left out; streamkit inspect has them")
+    if state.is_timed and args.to in ("sse", "json"):
+        tell(f"{args.to} has no place for times; jsonl, csv and har keep them")
+    if state.streams > 1 and args.to not in ("sse", "har"):
+        tell(f"{state.streams} streams with no [DONE] between; streamkit split parts them")
+    return state.status
+
+
+def _items(args: argparse.Namespace, state: _State, *, keep: bool = False) -> Iterator[Item]:
+    for source, item in trace(args, keep=keep):
+        if isinstance(item, Failed):
+            tell(f"{source}: {item.message}")
+            state.status = max(state.status, item.status)
+        else:
+            _note(item, source, state)
+            yield item
+
+
+def _note(item: Item, source: str, state: _State) -> None:
+    if isinstance(item, Row):
+        state.lost += item.value is LOST
+        state.is_timed = state.is_timed or item.time is not None
+        return
+    state.streams += 1
+    if isinstance(item.outcome.error, LimitExceeded):  # what comes after it is not converted
+        tell(f"{source}: {item.outcome.error}")
+        state.status = max(state.status, item.status)
+
+
+COMMAND = Command(
+    name="convert",
+    summary="write a recording in another form",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

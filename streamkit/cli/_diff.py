@@ -1,0 +1,219 @@
+"""`streamkit diff`: what two responses have in common, and what not."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+import attrs
+
+from streamkit._converter import to_dict
+from streamkit._json import encode
+
+from ._command import Command
+from ._escape import escape_line
+from ._inputs import INCOMPLETE, OK, USAGE, Failed, Found, add_reading_arguments, read_streams
+from ._output import has_colour, stdout, tell
+from ._verdict import state
+
+
+__all__ = ["COMMAND", "Difference", "differences"]
+
+EXAMPLES = """\
+Lines are told by what they are about: text, tools, finish, usage, fields.  The exit
+status is 0 if all is the same, 1 if not, 2 if a file could not be read.
+
+examples:
+  streamkit diff before.sse after.sse
+  streamkit diff --ignore id --ignore created a.sse b.sse
+"""
+
+TEXTS = frozenset({"content", "text", "refusal", "reasoning_content", "reasoning", "thinking"})
+TOOLS = frozenset({"tool_calls", "function_call"})
+RED, GREEN, BOLD, RESET = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
+PAINT = {"-": RED, "+": GREEN}
+MISSING = object()
+SIDES = ("old", "new")
+ORDER = ("text", "tools", "finish", "usage", "fields")
+# Longer texts are compared line by line only: comparing words is quadratic.
+MOST_LINES = 20_000
+
+
+@attrs.frozen
+class Difference:
+    """
+    A place where two responses differ.
+
+    Attributes:
+        about: `text`, `tools`, `finish`, `usage` or `fields`.
+        path: Where, in JSONPath notation without the leading `$.`.
+        old: What is in the first; `MISSING` if nothing.
+        new: What is in the second.
+    """
+
+    about: str
+    path: str
+    old: Any
+    new: Any
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="leave out a field, at any depth: id, created, system_fingerprint, logprobs …",
+    )
+    parser.add_argument("--json", action="store_true", help="print an object a difference")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what differs between two recordings and return the exit status."""
+    if len(args.files) != len(SIDES):
+        tell("diff takes two recordings: streamkit diff A B")
+        return USAGE
+    sides = [list(_read(name, args)) for name in args.files]
+    failed = [item for side in sides for item in side if isinstance(item, Failed)]
+    for item in failed:
+        tell(f"{item.source}: {item.message}")
+    if failed:
+        return max(item.status for item in failed)
+    status = OK
+    for number, (old, new) in enumerate(zip_longest(*sides), 1):
+        found = [one for one in differences(_data(old), _data(new)) if not _is_ignored(one, args)]
+        status = max(status, INCOMPLETE if found else OK)
+        _print(found, number, args)
+    return status
+
+
+def _read(name: str, args: argparse.Namespace) -> Iterator[Found | Failed]:
+    return read_streams(argparse.Namespace(**{**vars(args), "files": [name]}))
+
+
+def _data(found: Any) -> dict[str, Any]:
+    """Return the response of *found*, with what became of the stream, as JSON data."""
+    if found is None:
+        return {}
+    assert isinstance(found, Found)
+    response = found.outcome.response
+    data = {} if response is None else to_dict(response)
+    choices = {str(choice.get("index")): choice for choice in data.pop("choices", ())}
+    return {**data, "choices": choices, "state": state(found.outcome)}
+
+
+def _is_ignored(difference: Difference, args: argparse.Namespace) -> bool:
+    return not set(args.ignore).isdisjoint(difference.path.replace("[", ".").split("."))
+
+
+# -- Comparing -----------------------------------------------------------------------
+
+
+def differences(old: Any, new: Any) -> list[Difference]:
+    """Return where *old* and *new* differ, ordered by what it is about."""
+    found = list(_compare(old, new, "", "fields"))
+    return sorted(found, key=lambda difference: ORDER.index(difference.about))
+
+
+def _compare(old: Any, new: Any, path: str, about: str) -> Iterator[Difference]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in {**old, **new}:
+            below = f"{path}.{name}" if path else str(name)
+            sides = old.get(name, MISSING), new.get(name, MISSING)
+            yield from _compare(*sides, below, _about(name, about))
+    elif isinstance(old, list) and isinstance(new, list):
+        for place, (left, right) in enumerate(zip_longest(old, new, fillvalue=MISSING)):
+            yield from _compare(left, right, f"{path}[{place}]", about)
+    elif not _is_same(old, new):
+        yield Difference(about, path, old, new)
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Tell whether two values are the same JSON: true is not 1, and null is not absent."""
+    if old is MISSING or new is MISSING:
+        return False
+    return type(old) is type(new) and encode(old) == encode(new)
+
+
+def _about(name: str, about: str) -> str:
+    if about != "fields":
+        return about
+    if name in TEXTS:
+        return "text"
+    if name in TOOLS:
+        return "tools"
+    return {"finish_reason": "finish", "state": "finish", "usage": "usage"}.get(name, about)
+
+
+# -- Showing -------------------------------------------------------------------------
+
+
+def _print(found: list[Difference], number: int, args: argparse.Namespace) -> None:
+    output = stdout()
+    if args.json:
+        output.writelines(encode(_json(one, number)) + "\n" for one in found)
+        return
+    if not found:
+        output.write(f"stream {number}: the same\n")
+        return
+    output.write(_painted(f"stream {number}: {len(found)} differences", BOLD) + "\n")
+    for one in found:
+        output.write(f"  {one.about} · {escape_line(one.path) or 'response'}\n")
+        output.writelines(f"    {line}\n" for line in _change(one))
+
+
+def _json(one: Difference, number: int) -> dict[str, Any]:
+    sides = {"old": one.old, "new": one.new}
+    return {
+        "stream": number,
+        "about": one.about,
+        "path": one.path,
+        **{side: value for side, value in sides.items() if value is not MISSING},
+    }
+
+
+def _change(one: Difference) -> Iterator[str]:
+    if isinstance(one.old, str) and isinstance(one.new, str):
+        yield from _text_change(one.old, one.new)
+        return
+    if one.old is not MISSING:
+        yield _line("-", encode(one.old))
+    if one.new is not MISSING:
+        yield _line("+", encode(one.new))
+
+
+def _text_change(old: str, new: str) -> Iterator[str]:
+    """Yield the lines that changed with one line around them."""
+    before, after = old.split("\n"), new.split("\n")
+    if len(before) + len(after) > MOST_LINES:
+        yield _line("-", f"{len(old)} characters in {len(before)} lines")
+        yield _line("+", f"{len(new)} characters in {len(after)} lines")
+        return
+    for line in list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]:
+        if not line.startswith("@@"):
+            yield _line(line[:1], line[1:])
+        elif len(before) > 1:
+            yield line
+
+
+def _line(mark: str, text: str) -> str:
+    return _painted(f"{mark} {escape_line(text)}", PAINT.get(mark, ""))
+
+
+def _painted(text: str, paint: str) -> str:
+    return f"{paint}{text}{RESET}" if paint and has_colour() else text
+
+
+COMMAND = Command(
+    name="diff",
+    summary="compare the responses of two recordings: text, tools, finish, usage, fields",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

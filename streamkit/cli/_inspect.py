@@ -1,0 +1,133 @@
+"""`streamkit inspect`: one row on each event."""
+
+from __future__ import annotations
+
+import argparse
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from streamkit._json import encode
+
+from ._adds import additions, payload_kind
+from ._columns import fit, pad, terminal_width
+from ._command import Command
+from ._inputs import Failed, add_reading_arguments
+from ._output import stdout, tell
+from ._trace import Row, Traced, trace
+
+
+__all__ = ["COMMAND", "row_cells", "row_data"]
+
+EXAMPLES = """\
+The columns: event number; time in seconds since the first event, if the recording
+has times; offset and size in bytes; kind; choice; what it adds; issues.  A chunk is
+not a token: it may hold several, or a part of one.
+
+examples:
+  streamkit inspect recording.sse
+  streamkit inspect --json recording.sse | jq 'select(.issues != [])'
+"""
+
+HEAD = ("event", "time", "offset", "size", "kind", "choice", "adds")
+WIDTHS = (6, 9, 9, 6, 6, 6)
+NUMBERS = 4
+# What one event adds may be a whole image; a row has room for its beginning.
+MOST_TEXT = 200
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print an object a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a row on each event and return the exit status."""
+    status, head, zero = 0, None, None
+    width = terminal_width()
+    for source, item in trace(args):
+        if isinstance(item, Failed):
+            tell(f"{source}: {item.message}")
+            status = max(status, item.status)
+        elif isinstance(item, Traced):
+            status = max(status, item.status)
+        elif args.json:
+            _print([encode(row_data(item, source))])
+        else:
+            if head != source:
+                _print([fit(f"{source}:", width), _line(HEAD, width)])
+                head, zero = source, item.time
+            zero = item.time if zero is None else zero
+            _print(_lines(item, zero, width))
+    return status
+
+
+def _print(lines: Iterable[str]) -> None:
+    output = stdout()
+    output.writelines(line + "\n" for line in lines)
+    output.flush()
+
+
+def _lines(row: Row, zero: float | None, width: int | None) -> Iterator[str]:
+    yield _line(row_cells(row, zero), width)
+    for issue in row.issues:
+        yield fit(f"{'':6}  ! {issue.code}: {issue.message}", width)
+
+
+def _line(cells: Sequence[str], width: int | None) -> str:
+    fixed = [
+        pad(fit(cell, None), wide, right=number < NUMBERS)
+        for number, (cell, wide) in enumerate(zip(cells, WIDTHS, strict=False))
+    ]
+    text = "  ".join([*fixed, fit(cells[-1], None)]).rstrip()
+    return fit(text, width)
+
+
+def row_cells(row: Row, zero: float | None) -> tuple[str, ...]:
+    """Return the raw cells on *row*; times count from *zero*."""
+    found = list(additions(row.value))
+    choices = {str(addition.choice): None for addition in found if addition.choice is not None}
+    adds = [f"{addition.name} {_quoted(addition.text)}" for addition in found]
+    time = "-" if row.time is None or zero is None else f"{row.time - zero:.3f}"
+    kind = payload_kind(row.value)
+    return (
+        str(row.number),
+        time,
+        str(row.offset),
+        str(row.size),
+        kind,
+        ",".join(choices) or "-",
+        " · ".join(adds),
+    )
+
+
+def _quoted(text: str) -> str:
+    shown = encode(text[:MOST_TEXT])
+    return shown if len(text) <= MOST_TEXT else f"{shown}… ({len(text)} characters)"
+
+
+def row_data(row: Row, source: str) -> dict[str, Any]:
+    """Return *row*, of the recording *source*, as JSON data."""
+    return {
+        "source": source,
+        "event": row.number,
+        "time": row.time,
+        "offset": row.offset,
+        "size": row.size,
+        "kind": payload_kind(row.value),
+        "adds": [
+            {"choice": found.choice, "name": found.name, "text": found.text}
+            for found in additions(row.value)
+        ],
+        "issues": [{"code": issue.code, "message": issue.message} for issue in row.issues],
+    }
+
+
+COMMAND = Command(
+    name="inspect",
+    summary="print one row on each event: when, where, what it adds, what was noticed",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

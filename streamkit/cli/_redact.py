@@ -1,0 +1,97 @@
+"""`streamkit redact`: a recording without its secrets, to be shared."""
+
+from __future__ import annotations
+
+import argparse
+
+from pathlib import Path
+
+from ._command import Command
+from ._inputs import OK, STDIN, USAGE, _open
+from ._output import STDOUT, open_output, tell
+from ._secrets import Redactor
+
+
+__all__ = ["COMMAND"]
+
+EXAMPLES = """\
+The form of the recording stays.  Covered are headers (but for a few that say nothing of
+anybody), cookies, keys known by their name or their looks, and the fields you choose.
+What the model wrote stays unless --text covers it; its lengths and times always stay.
+
+Look at the result before you share it: a secret without a known look, or one that the
+model spelled over several chunks, is not seen.  --text helps against the latter.
+
+examples:
+  streamkit redact recording.har -o shared.har
+  streamkit redact --text --field id --field system_fingerprint recording.sse
+"""
+
+# It is read at once: a document may be one JSON value.
+MOST_DOCUMENT = 64 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        default=STDIN,
+        metavar="FILE",
+        help="a recording; none, or -: standard input",
+    )
+    parser.add_argument(
+        "--field",
+        dest="fields",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="cover a field too: a name at any depth, or a path such as message.content",
+    )
+    parser.add_argument("--text", action="store_true", help="cover what the model wrote, too")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        default=STDOUT,
+        metavar="FILE",
+        help="write to FILE, whole or not at all",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the recording without its secrets and return the exit status."""
+    redactor = Redactor(frozenset(args.fields), args.text)
+    try:
+        data = _read(args.file)
+    except OSError as error:
+        tell(f"{args.file}: {error.strerror or error}")
+        return USAGE
+    if len(data) > MOST_DOCUMENT:
+        tell(f"{args.file}: more than {MOST_DOCUMENT >> 20} MiB; split it first")
+        return USAGE
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        tell(f"{args.file}: not UTF-8 text; decompress it, or streamkit convert it first")
+        return USAGE
+    with open_output(args.output) as output:
+        output.write(redactor.text(text))
+    tell(f"{redactor.count} covered; look at the result before you share it")
+    return OK
+
+
+def _read(name: str) -> bytes:
+    source = _open(name)
+    if not isinstance(source, Path):
+        return source.read(MOST_DOCUMENT + 1)
+    with source.open("rb") as file:
+        return file.read(MOST_DOCUMENT + 1)
+
+
+COMMAND = Command(
+    name="redact",
+    summary="write a recording without keys, headers and chosen fields, to be shared",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

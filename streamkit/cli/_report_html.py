@@ -1,0 +1,127 @@
+"""`streamkit report`: a page of HTML on a recording."""
+
+from __future__ import annotations
+
+import argparse
+
+from collections.abc import Iterator
+
+import attrs
+
+from ._command import Command
+from ._html import document, text, wide_table
+from ._html_stream import stream_section
+from ._inputs import OK, STDIN, Failed, add_reading_arguments
+from ._inspect import HEAD, NUMBERS, row_cells
+from ._output import STDOUT, open_output, tell
+from ._trace import Row, Traced, trace
+
+
+__all__ = ["COMMAND"]
+
+EXAMPLES = """\
+The page is one file: it needs no script and no network, and nothing in a stream can
+do anything in it.  It holds what the recording holds; streamkit redact covers secrets.
+
+examples:
+  streamkit report -o page.html recording.sse
+"""
+
+# A browser takes its time over a table of more.
+MOST_ROWS = 2000
+
+
+@attrs.define
+class _State:
+    """What is learned on the way."""
+
+    status: int = OK
+    streams: int = 0
+    rows: int = 0
+    zero: float | None = None
+    table: list[str] = attrs.field(factory=list)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    add_reading_arguments(parser)
+    parser.add_argument(
+        "-o",
+        dest="output",
+        default=STDOUT,
+        metavar="FILE",
+        help="write to FILE, whole or not at all",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and return the exit status."""
+    state = _State()
+    names = ["standard input" if name == STDIN else name for name in args.files or [STDIN]]
+    title = f"Streams of {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+    with open_output(args.output) as output:
+        output.writelines(document(title, _body(args, state)))
+    return state.status
+
+
+def _body(args: argparse.Namespace, state: _State) -> Iterator[str]:
+    """Yield the sections: the streams of each recording, then all its events."""
+    last = None
+    for source, item in trace(args):
+        if source != last and last is not None:
+            yield from _events(last, state)
+        last = source
+        state.status = max(state.status, getattr(item, "status", OK))
+        if isinstance(item, Failed):
+            tell(f"{source}: {item.message}")
+            yield f'<section><h2>{text(source)}</h2><p class="error">{text(item.message)}</p>'
+            yield "</section>\n"
+        elif isinstance(item, Traced):
+            state.streams += 1
+            yield from stream_section(source, item, f"stream-{state.streams}")
+        else:
+            _keep(item, state)
+    yield from _events(last, state)
+
+
+def _keep(row: Row, state: _State) -> None:
+    state.rows += 1
+    if state.zero is None:
+        state.zero = row.time
+    if len(state.table) < MOST_ROWS:
+        state.table.append(_row(row, state.zero))
+
+
+def _row(row: Row, zero: float | None) -> str:
+    cells = row_cells(row, zero)
+    kinds = ["n" if number < NUMBERS else "" for number in range(len(cells) - 1)]
+    shown = [
+        f'<td class="{kind}">{text(cell)}</td>' if kind else f"<td>{text(cell)}</td>"
+        for cell, kind in zip(cells, [*kinds, "x"], strict=True)
+    ]
+    notes = "<br>".join(text(f"{issue.code}: {issue.message}") for issue in row.issues)
+    start = '<tr class="bad">' if notes else "<tr>"
+    return f'{start}{"".join(shown)}<td class="i">{notes or "-"}</td></tr>\n'
+
+
+def _events(source: str | None, state: _State) -> Iterator[str]:
+    if not state.table:
+        return
+    yield f"<section><h2>Events of {text(source)}</h2>\n"
+    if state.rows > len(state.table):
+        yield f'<p class="note">The first {len(state.table)} of {state.rows} events; '
+        yield "streamkit inspect has all.</p>\n"
+    yield "<details open><summary>Event table</summary>\n"
+    caption = f"{state.rows} events; a chunk is not a token"
+    yield from wide_table(caption, (*HEAD, "issues"), state.table)
+    yield "</details></section>\n"
+    state.rows, state.zero, state.table = 0, None, []
+
+
+COMMAND = Command(
+    name="report",
+    summary="write a page of HTML: the response, its timing, logprobs, events and issues",
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)

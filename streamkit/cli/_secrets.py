@@ -1,0 +1,351 @@
+"""
+Secrets in a recording, found and covered.
+
+The form of the recording stays: what is JSON is read as JSON and written again,
+strings in it that hold JSON or a stream are looked into, and other text is
+covered by pattern.  A secret that the model itself spelled over several chunks is
+whole in none of them; only covering all text helps there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from streamkit._json import encode
+
+
+__all__ = ["COVER", "Redactor"]
+
+COVER = "[redacted]"
+
+# Headers that say nothing of anybody; all others are covered.
+SAFE_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "cache-control",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "date",
+        "keep-alive",
+        "retry-after",
+        "transfer-encoding",
+        "vary",
+    }
+)
+SECRET_NAME = re.compile(
+    r"(?i)(?:.*[-_.])?(?:authorization|(?:set-)?cookies?|passw(?:or)?d|secret|credentials?|"
+    r"api[-_]?keys?|(?:access|auth|refresh|session|id|bearer)[-_]?token|signature)(?:[-_]?\d*)"
+)
+KEYS = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|github_pat|glpat|flp|r8|pplx|nvapi|tvly|key)[-_]"
+    r"[A-Za-z0-9_-]{12,}"
+    r"|\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_.-]{20,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+)
+BEARER = re.compile(r"(?i)\b(bearer|basic)[ \t]+[A-Za-z0-9._~+/=-]{8,}")
+QUERY = re.compile(
+    r"(?i)([?&](?:[\w-]*key|[\w-]*token|sig|signature|password|secret|code)=)[^&\s\"'<>\\]+"
+)
+USERINFO = re.compile(r"(://)[^/@\s\"']{1,256}@")
+# A header in a log of curl, an HTTP message or a cassette.
+HEADER = re.compile(
+    r"([ \t]*)([<>] )?[\"']?([A-Za-z0-9_.-]{2,64})[\"']?[ \t]*:[ \t]*(.*)", re.DOTALL
+)
+# A field of what cannot be read as JSON: cut, spread over lines, or Python's.
+MEMBER = re.compile(
+    r"(?:\b|(?<=[\"']))([A-Za-z_][\w-]{0,63})([\"']?\s{0,8}[:=]\s{0,8}([\"']))((?:(?!\3)[^\\]|\\.?)*)"
+)
+NUMBERS = re.compile(r"\b((?:bytes|tokens)[\"']?\s{0,8}[:=]\s{0,8}\[)[^\]]*")
+# A token as a key, in the legacy shape of log probabilities.
+LOGPROB = re.compile(r"\"(?!logprob\")(?:[^\"\\]|\\.)*\"(\s{0,8}:\s{0,8}-\d)")
+STREAM = re.compile(r"(?m)^data: ?[\[{]")
+ITEM = re.compile(r"([ \t]*-[ \t]+)(.*)", re.DOTALL)
+
+# What the model, or its caller, wrote; with text covered these go too.
+TEXT_NAMES = frozenset(
+    {
+        "arguments",
+        "bytes",
+        "content",
+        "delta",
+        "input",
+        "partial_json",
+        "prompt",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+        "summary",
+        "text",
+        "thinking",
+        "token",
+        "tokens",
+        "transcript",
+    }
+)
+# What only there is text: `data` and `url` are other things elsewhere.
+TEXT_PARTS = frozenset({("audio", "data"), ("url_citation", "title"), ("url_citation", "url")})
+# Below these there is no body of HTTP, whatever a text looks like.
+ANSWERS = frozenset({"choices", "delta", "message", "messages"})
+BODY_NAMES = frozenset({"choices", "input", "messages", "model", "prompt", "type"})
+WORD = re.compile(r"\S")
+MASK = "x"
+STARTS = ("{", "[")
+DEPTH = 100
+NO_BLOCK = -1
+
+
+@attrs.define
+class Redactor:
+    """
+    Covers secrets.
+
+    Attributes:
+        fields: Further fields to cover: names, or paths such as `message.content`.
+        with_text: Cover what the model wrote too; its length stays.
+        count: How many were covered so far.
+    """
+
+    fields: frozenset[str] = frozenset()
+    with_text: bool = False
+    count: int = 0
+    _in_list: bool = False
+    _block: int = NO_BLOCK
+
+    def text(self, text: str, depth: int = 0) -> str:
+        """Return *text*, a recording or a string in one, without its secrets."""
+        if depth > DEPTH:
+            return self._cover()
+        parts, done = [], 0
+        for start, end, value in _json_values(text):
+            before = text[done:start]
+            parts.append(self._lines(before))
+            is_header = self._in_list and not before.endswith("\n")  # whose value is JSON
+            parts.append(
+                self._cover() if is_header else self._spelled(value, text[start:end], depth)
+            )
+            done = end
+        return "".join([*parts, self._lines(text[done:])])
+
+    def _spelled(self, value: Any, text: str, depth: int) -> str:
+        """Return the JSON *value* without its secrets; as it was spelled if it has none."""
+        covered = self.value(value, depth=depth)
+        if covered == value:
+            return text
+        return encode(covered, indent=2 if "\n" in text else None)
+
+    def _lines(self, text: str) -> str:
+        return "".join(map(self._line, text.splitlines(keepends=True)))
+
+    def _line(self, line: str) -> str:
+        body = line.rstrip("\r\n")
+        return self._header(body) + line[len(body) :]
+
+    def _header(self, line: str) -> str:
+        header = HEADER.fullmatch(line)
+        item = ITEM.fullmatch(line)
+        self._leave(line)
+        if header is not None and self._is_header(header):
+            self._in_list = not header[4]
+            return line[: header.start(4)] + (self._cover() if header[4] else "")
+        if item is not None and self._in_list:
+            return f"{item[1]}'{self._cover()}'"
+        if item is None and line.strip():
+            self._in_list = False
+        if header is not None and header[3].lower() == "headers" and not header[4]:
+            self._block = len(header[1])
+        return self._plain(line)
+
+    def _leave(self, line: str) -> None:
+        """Take note of the end of a block of headers of a cassette."""
+        indent = len(line) - len(line.lstrip(" \t"))
+        if line.strip() and indent <= self._block and not ITEM.fullmatch(line):
+            self._block = NO_BLOCK
+
+    def _is_header(self, header: re.Match[str]) -> bool:
+        """Tell whether a line is a header to be covered."""
+        is_header = header[2] is not None or self._block != NO_BLOCK
+        name = header[3].lower()
+        return SECRET_NAME.fullmatch(name) is not None or (is_header and name not in SAFE_HEADERS)
+
+    def _plain(self, text: str) -> str:
+        text = MEMBER.sub(self._member, text)
+        if self.with_text:
+            text = NUMBERS.sub(r"\1", LOGPROB.sub(rf'"{MASK}"\1', text))
+        for pattern, replacement in PATTERNS:
+            text, count = pattern.subn(replacement, text)
+            self.count += count
+        return text
+
+    def _member(self, member: re.Match[str]) -> str:
+        name, between, _, value = member.groups()
+        if SECRET_NAME.fullmatch(name) or name in self.fields:
+            value = value and self._cover()
+        elif self.with_text and name in TEXT_NAMES and not STREAM.match(value):
+            value = self._masked(value)
+        return f"{name}{between}{value}"
+
+    def _cover(self) -> str:
+        self.count += 1
+        return COVER
+
+    # -- JSON ------------------------------------------------------------------------
+
+    def value(self, value: Any, path: tuple[str, ...] = (), depth: int = 0) -> Any:
+        """Return JSON data without its secrets."""
+        if depth > DEPTH:
+            return self._cover()
+        if isinstance(value, dict):
+            return dict(self._members(value, path, depth + 1))
+        if isinstance(value, list):
+            return [self.value(entry, path, depth + 1) for entry in value]
+        return self._string(value, depth) if isinstance(value, str) else value
+
+    def _string(self, text: str, depth: int) -> str:
+        has_inside = "data:" in text or text.lstrip().startswith(STARTS)
+        return self.text(text, depth + 1) if has_inside else self._plain(text)
+
+    def _members(
+        self, value: Mapping[str, Any], path: tuple[str, ...], depth: int
+    ) -> Iterator[tuple[str, Any]]:
+        is_named = isinstance(value.get("name"), str) and "value" in value
+        secret = is_named and self._is_secret(value["name"], path)
+        is_base64 = value.get("encoding") == "base64"
+        for name, member in value.items():
+            below = (*path, name)
+            if name == "value" if secret else self._is_chosen(name, below, is_named=is_named):
+                yield name, self._covered(member, depth)
+            elif is_base64 and name == "text" and isinstance(member, str):
+                yield name, self._base64(member, depth)
+            elif self.with_text and _is_text(name, member, path):
+                yield name, self._masked(member)
+            elif self.with_text and name == "top_logprobs" and isinstance(member, list):
+                yield name, [self._masked_keys(entry, below, depth) for entry in member]
+            else:
+                yield name, self.value(member, below, depth)
+
+    def _is_secret(self, name: str, path: tuple[str, ...]) -> bool:
+        """Tell whether a header or a parameter called *name* is to be covered."""
+        if "headers" in path[-1:]:
+            return name.lower() not in SAFE_HEADERS
+        return SECRET_NAME.fullmatch(name) is not None or name.lower() in ("key", "token")
+
+    def _is_chosen(self, name: str, path: tuple[str, ...], *, is_named: bool) -> bool:
+        if path[-2:-1] == ("headers",) and not is_named:
+            return name.lower() not in SAFE_HEADERS
+        if SECRET_NAME.fullmatch(name):
+            return True
+        return any(path[-len(parts) :] == parts for parts in self._paths)
+
+    @property
+    def _paths(self) -> list[tuple[str, ...]]:
+        return [tuple(field.split(".")) for field in self.fields]
+
+    def _covered(self, value: Any, depth: int) -> Any:
+        """Return what stands for *value*: null stays null, and a list a list."""
+        if value is None or value == "":
+            return value
+        if isinstance(value, list) and depth < DEPTH:
+            return [self._covered(entry, depth + 1) for entry in value]
+        if isinstance(value, dict) and depth < DEPTH:
+            return {name: self._covered(entry, depth + 1) for name, entry in value.items()}
+        return self._cover()
+
+    def _base64(self, text: str, depth: int) -> str:
+        try:
+            body = base64.b64decode(text, validate=True).decode()
+        except ValueError:
+            return text if not self.with_text else self._cover()
+        return base64.b64encode(self.text(body, depth + 1).encode()).decode()
+
+    # -- Text of the model -----------------------------------------------------------
+
+    def _masked(self, value: Any) -> Any:
+        """Return *value* with each character but blanks covered."""
+        if isinstance(value, str):
+            self.count += bool(value.strip())
+            return WORD.sub(MASK, value)
+        if isinstance(value, list):
+            return [self._masked(entry) for entry in value]
+        if isinstance(value, dict):
+            return {
+                name: entry if name in ("type", "role") else self._masked(entry)
+                for name, entry in value.items()
+            }
+        return 0 if isinstance(value, int) and not isinstance(value, bool) else value
+
+    def _masked_keys(self, entry: Any, path: tuple[str, ...], depth: int) -> Any:
+        """Return an entry of `top_logprobs`; the legacy shape has tokens as keys."""
+        if not isinstance(entry, dict) or "token" in entry:
+            return self.value(entry, path, depth)
+        return {f"{MASK}{number}": value for number, value in enumerate(entry.values())}
+
+
+def _is_text(name: str, value: Any, path: tuple[str, ...]) -> bool:
+    """Tell whether a field is text of the model or the caller, and no body of HTTP."""
+    if (*path[-1:], name) in TEXT_PARTS:
+        return True
+    if name not in TEXT_NAMES or (name == "delta" and not isinstance(value, str)):
+        return False
+    return not ANSWERS.isdisjoint(path) or not _holds_stream(value)
+
+
+def _holds_stream(value: Any) -> bool:
+    """Tell whether *value* is a body, whose parts are looked at instead."""
+    if isinstance(value, dict):
+        return "mimeType" in value or not BODY_NAMES.isdisjoint(value)
+    if not isinstance(value, str) or STREAM.search(value):
+        return isinstance(value, str)
+    try:
+        body = json.loads(value) if value.lstrip().startswith(STARTS) else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and not BODY_NAMES.isdisjoint(body)
+
+
+def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
+    """
+    Yield where each JSON object or array in *text* starts and ends, and its value.
+
+    A line whose JSON is cut is left as text: its parts would lack what they are part of.
+    """
+    place = 0
+    while start := OPENING.search(text, place):
+        try:
+            value, place = DECODER.raw_decode(text, start.start())
+        except RecursionError:  # no recording; not worth a try at each further bracket
+            return
+        except ValueError:
+            place = text.find("\n", start.end())
+            if place < 0:
+                return
+            continue
+        yield start.start(), place, value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object in which one key would hide another."""
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise ValueError("a key is given twice")
+    return unique
+
+
+# What else a log has brackets for does not go on like this.
+OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*[\[{])")
+DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats)
+PATTERNS = (
+    (BEARER, rf"\1 {COVER}"),
+    (KEYS, COVER),
+    (QUERY, rf"\1{COVER}"),
+    (USERINFO, rf"\1{COVER}@"),
+)

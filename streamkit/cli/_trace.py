@@ -1,0 +1,393 @@
+"""
+A recording, traced: each event with its time and place, and each stream's outcome.
+
+`rebuild_all` may swallow thousands of events at once; here each is looked at.
+What comes of a stream is the same, and has its timing besides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+import attrs
+
+from streamkit._accumulator import Accumulator
+from streamkit._errors import LimitExceeded, StreamkitError
+from streamkit._framing import Framer
+from streamkit._issues import Issue, IssueLog
+from streamkit._json import Backend, Decoder
+from streamkit._kinds import Kind
+from streamkit._limits import Limits
+from streamkit._outcome import Outcome
+from streamkit._payloads import Frame
+from streamkit._streams import StreamSplitter
+from streamkit._timing import timing_of
+from streamkit.recordings import Piece, read
+
+from ._adds import LOST, adds_content
+from ._inputs import INCOMPLETE, OK, STDIN, Failed, _open, reading_options
+from ._output import tell
+
+
+__all__ = ["Item", "Row", "Traced", "Tracer", "inputs", "trace"]
+
+LINE_END = re.compile(rb"\r\n?|\n")
+
+
+@attrs.define(eq=False)
+class Row:
+    """
+    One event of a recording.
+
+    Attributes:
+        number: Its number, counted from 0; the values of an array share it.
+        offset: Where it starts, in bytes of the body.
+        time: When its line was whole, in seconds; None if the form does not say.
+        value: Its payload, or `DONE`.
+        size: Bytes from its start to that of the next.
+        issues: What was noticed in it.
+    """
+
+    number: int
+    offset: int
+    time: float | None
+    value: Any
+    size: int = 0
+    issues: list[Issue] = attrs.field(factory=list)
+
+
+@attrs.frozen
+class Traced:
+    """
+    A stream that has ended.
+
+    Attributes:
+        number: Which of the streams in the recording it is, counted from 1.
+        outcome: Its outcome, with timing if the recording has times.
+        rows: Its events.
+        started: When its request was sent, if the recording says.
+    """
+
+    number: int
+    outcome: Outcome
+    rows: list[Row]
+    started: float | None = None
+
+    @property
+    def status(self) -> int:
+        """The exit status that it calls for."""
+        return OK if self.outcome.complete else INCOMPLETE
+
+    @property
+    def times(self) -> list[float | None]:
+        """When each of its chunks came."""
+        return [row.time for row in self.rows]
+
+    @property
+    def size(self) -> int:
+        """Its bytes, framing included."""
+        return sum(row.size for row in self.rows)
+
+
+Item: TypeAlias = Row | Traced
+
+
+@attrs.frozen
+class _Span:
+    """A line of the body: where it starts, and when it was whole."""
+
+    start: int
+    time: float
+
+
+class _Clock:
+    """
+    When each line was whole.
+
+    The framing gives a payload out when it is sure of its end, which may be a
+    line later; its time is that of its own line.
+    """
+
+    def __init__(self) -> None:
+        self._lines: deque[_Span] = deque()
+        self._start = self._size = 0
+        self._now: float | None = None
+
+    def feed(self, piece: Piece) -> None:
+        """Take note of the lines that end in *piece*."""
+        self._now = piece.time
+        if piece.time is not None:
+            for end in LINE_END.finditer(piece.data):
+                self._lines.append(_Span(self._start, piece.time))
+                self._start = self._size + end.end()
+        self._size += len(piece.data)
+
+    def at(self, offset: int) -> float | None:
+        """Return the time of the line at *offset*; earlier ones are forgotten."""
+        lines = self._lines
+        while len(lines) > 1 and lines[1].start <= offset:
+            lines.popleft()
+        if not lines or (len(lines) == 1 and self._start <= offset):
+            return self._now
+        return lines[0].time
+
+
+class _Stream(Accumulator):
+    """An accumulator that takes note of which events it was given."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        super().__init__(tracer.kind, limits=tracer.limits, cumulative=tracer.cumulative)
+        self._tracer = tracer
+        self.rows: list[Row] = []
+        self._contents: list[bool] = []
+
+    def add_plain(
+        self,
+        payload: Any,
+        *,
+        owned: bool = False,
+        event: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        """Merge *payload*; it is kept."""
+        assert not owned, "the row has it too"
+        row = self._tracer.row_of(payload)
+        self.rows.append(row)
+        self._contents.append(adds_content(payload))
+        log = self.context.log
+        before = len(log.issues)
+        try:
+            super().add_plain(payload, owned=owned, event=event, offset=offset)
+        finally:
+            row.issues += log.issues[before:]
+
+    def finish(self, *, done: bool | None = None, cut: bool = False) -> Outcome:
+        """Return the outcome, with its timing."""
+        outcome = super().finish(done=done, cut=cut)
+        self._tracer.ended.append(self)
+        usage = None if outcome.response is None else outcome.response.usage
+        timing, issues = timing_of(
+            [row.time for row in self.rows],
+            self._contents,
+            usage,
+            started=self._tracer.started,
+        )
+        if timing is None:
+            return outcome
+        counts = {**outcome.issue_counts, **{issue.code: 1 for issue in issues}}
+        return attrs.evolve(
+            outcome,
+            timing=timing,
+            issues=(*outcome.issues, *map(self._placed, issues)),
+            issue_counts=counts,
+        )
+
+    def _placed(self, issue: Issue) -> Issue:
+        """Return *issue*, which counts chunks, with the number and place of its event."""
+        if issue.event is None:
+            return issue
+        row = self.rows[issue.event]
+        placed = attrs.evolve(issue, event=row.number, offset=row.offset)
+        row.issues.append(placed)
+        return placed
+
+
+class _Log(IssueLog):
+    """A log that also hands each issue on, so that none is lost among many."""
+
+    def __init__(self, keep: int | None) -> None:
+        super().__init__(keep)
+        self.fresh: deque[Issue] = deque(maxlen=10_000)
+
+    def add(
+        self, code: str, message: str, event: int | None = None, offset: int | None = None
+    ) -> Issue:
+        """Record an issue and return it."""
+        issue = super().add(code, message, event, offset)
+        self.fresh.append(issue)
+        return issue
+
+
+class Tracer:
+    """
+    Trace the pieces of one recording.
+
+    An empty piece before all others, with a time, says when the request was sent.
+
+    Args:
+        kind: The kind of response; None: the chunks tell.
+        limits: Bounds on input and result.
+        cumulative: Each piece of text repeats all before it.
+        json: The library to decode with.
+        keep: Rows keep their payloads; else only until the next is asked for.
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: Kind | None = None,
+        limits: Limits = Limits(),
+        cumulative: bool = False,
+        json: Backend = "auto",
+        keep: bool = False,
+    ) -> None:
+        self._keep = keep
+        self.kind: Kind | None = kind
+        self.limits = limits
+        self.cumulative = cumulative
+        self.started: float | None = None
+        self.ended: list[_Stream] = []
+        self._clock = _Clock()
+        self._rows: deque[Row] = deque()
+        self._by_value: dict[int, Row] = {}
+        self._log = _Log(limits.issues)
+        self._splitter = StreamSplitter(lambda: _Stream(self), self._log, owned=False, framed=True)
+        self._framer = Framer(self._log, limits, Decoder(json, limits), self._take)
+        self._size = self._count = self._out = 0
+
+    def row_of(self, value: Any) -> Row:
+        """Return the row of the payload *value*."""
+        return self._by_value[id(value)]
+
+    def run(self, pieces: Iterable[Piece]) -> Iterator[Item]:
+        """Yield the rows and the streams of *pieces*, each row before its stream."""
+        error: StreamkitError | None = None
+        try:
+            for piece in pieces:
+                if not self._size and not piece.data:
+                    self.started = piece.time
+                self._clock.feed(piece)
+                self._size += len(piece.data)
+                self._framer.feed(piece.data)
+                yield from self._drain()
+            self._framer.finish()
+        except LimitExceeded as exceeded:
+            error = exceeded
+        outcomes = self._splitter.finish(cut=self._framer.cut, error=error)
+        yield from self._flush(is_end=True)
+        yield from self._streams(outcomes)
+
+    def _take(self, frame: Frame) -> None:
+        assert frame.offset is not None
+        row = Row(frame.event, frame.offset, self._clock.at(frame.offset), frame.value)
+        self._rows.append(row)
+        if type(frame.value) is dict:
+            self._by_value[id(frame.value)] = row
+        self._splitter.take(frame)
+
+    def _drain(self) -> Iterator[Item]:
+        """Yield what is certain: while chunks are held, their rows are not."""
+        outcomes = self._splitter.drain()
+        if not self._splitter._held and not self._splitter._late:
+            yield from self._flush(is_end=False)
+        yield from self._streams(outcomes)
+
+    def _flush(self, *, is_end: bool) -> Iterator[Row]:
+        """Yield the rows, but for the last: where it ends is known when the next starts."""
+        self._give_issues(is_end=is_end)
+        self._measure(is_end=is_end)
+        while len(self._rows) > (not is_end):
+            row = self._rows.popleft()
+            self._by_value.pop(id(row.value), None)
+            self._out = row.offset
+            yield row
+            if not self._keep:
+                row.value = None
+
+    def _measure(self, *, is_end: bool) -> None:
+        following = self._size
+        for row in reversed(self._rows):
+            row.size = following - row.offset
+            following = row.offset
+        if self._rows and not is_end:
+            self._rows[-1].size = 0
+
+    def _give_issues(self, *, is_end: bool) -> None:
+        """Give each issue of the framing to its row; one without is of a lost payload."""
+        by_number = {row.number: row for row in reversed(self._rows)}
+        latest = max(by_number, default=-1)
+        for _ in range(len(self._log.fresh)):
+            issue = self._log.fresh.popleft()
+            number = issue.event or 0
+            if number > latest and not is_end:  # its payload may be still open
+                self._log.fresh.append(issue)
+            elif number in by_number:
+                by_number[number].issues.append(issue)
+            else:
+                by_number[number] = self._lost(issue)
+
+    def _lost(self, issue: Issue) -> Row:
+        """Put a row where the payload of *issue* was, among those that are not yet out."""
+        offset = max(issue.offset or 0, self._out)
+        row = Row(issue.event or 0, offset, None, LOST, issues=[issue])
+        place = sum(other.offset <= offset for other in self._rows)
+        self._rows.insert(place, row)
+        return row
+
+    def _streams(self, outcomes: list[Outcome]) -> Iterator[Traced]:
+        """Yield *outcomes* with their rows: streams end in the order they are given out."""
+        for outcome in outcomes:
+            stream = self.ended.pop(0)
+            self._count += 1
+            yield Traced(self._count, outcome, stream.rows, self.started)
+
+
+# -- Inputs --------------------------------------------------------------------------
+
+
+def inputs(args: argparse.Namespace) -> Iterator[tuple[str, Iterable[Piece]]]:
+    """Yield the name and the pieces of each recording in the files of *args*."""
+    for name in args.files or [STDIN]:
+        label = "<stdin>" if name == STDIN else name
+        try:
+            yield from _recordings(name, label, args)
+        except (StreamkitError, OSError) as error:
+            yield label, _raising(error)
+
+
+def _recordings(
+    name: str, label: str, args: argparse.Namespace
+) -> Iterator[tuple[str, Iterable[Piece]]]:
+    recordings = read(_open(name), form=args.form, options=reading_options(args))
+    for number, recording in enumerate(recordings, 1):
+        for note in recording.notes:
+            what = recording.name or f"recording {number}"
+            tell(f"{label}: {what}: {note.code}: {note.message}")
+        yield (label if number == 1 else f"{label}#{number}"), recording.pieces
+
+
+def _raising(error: Exception) -> Iterator[Piece]:
+    raise error
+    yield
+
+
+def trace(
+    args: argparse.Namespace, *, keep: bool = False
+) -> Iterator[tuple[str, Row | Traced | Failed]]:
+    """
+    Yield the name of each input of *args* with each thing that is found in it.
+
+    Args:
+        args: The arguments of the command.
+        keep: The rows of a stream keep their payloads.
+    """
+    for source, pieces in inputs(args):
+        tracer = Tracer(
+            kind=args.kind,
+            limits=Limits(**dict(args.limits)),
+            cumulative=args.cumulative,
+            json=args.json_library,
+            keep=keep,
+        )
+        try:
+            for item in tracer.run(pieces):
+                yield source, item
+        except StreamkitError as error:  # of a reader: the form is not known, or too large
+            yield source, Failed(source, f"{error.code}: {error}", error)
+        except OSError as error:
+            yield source, Failed(source, error.strerror or str(error))

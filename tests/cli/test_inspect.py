@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from streamkit import UnknownForm
+from streamkit.cli import _columns, _inspect
+from streamkit.cli._columns import clip, fit, pad, seconds, terminal_width, width_of
+
+from .helpers import CUT, chunk, sse
+from .timed import add_command, event, give
+
+
+@pytest.fixture(autouse=True)
+def command(monkeypatch):
+    add_command(monkeypatch, _inspect.COMMAND)
+
+
+def test_rows(run, files):
+    """A row on each event of each file."""
+    result = run("inspect", "whole.sse", "cut.sse", "missing.sse")
+    assert result.status == 2
+    assert result.err == "streamkit: missing.sse: No such file or directory\n"
+    lines = result.out.splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["whole.sse:", "cut.sse:"]
+    assert lines[2].split()[:6] == ["0", "-", "0", lines[2].split()[3], "chunk", "0"]
+    assert lines[2].endswith('role "assistant" · content "Hel"')
+    assert lines[3].endswith('content "lo" · finish_reason "stop"')
+    assert lines[4].split()[4] == "done"
+
+
+def test_times_and_issues(run, monkeypatch):
+    """Times count from the first event; issues stand below their row."""
+    give(
+        monkeypatch,
+        [event(chunk(content="a"), 1e9), event("{bad", 1e9 + 1), event("[DONE]", 1e9 + 2)],
+    )
+    result = run("inspect")
+    assert result.status == 0
+    lines = result.out.splitlines()
+    assert lines[2].split()[1] == "0.000"
+    assert lines[3].split()[4] == "lost"
+    assert lines[4].startswith("        ! bad_json: ")
+    assert lines[5].split()[1] == "2.000"
+
+
+def test_json(run, monkeypatch):
+    """An object a line, with all of the text."""
+    give(monkeypatch, [event(chunk(content="é" * 300), 5.0)])
+    (row,) = run("inspect", "--json").values
+    assert row["time"] == 5.0
+    assert row["adds"] == [{"choice": 0, "name": "content", "text": "é" * 300}]
+    assert (row["source"], row["event"], row["kind"], row["issues"]) == ("r0", 0, "chunk", [])
+
+
+def test_long_and_hostile_text(run):
+    """The beginning of it, escaped."""
+    result = run("inspect", stdin=sse(chunk(content="\x1b[2J\u202e\n" + "a" * 500)))
+    assert "\x1b" not in result.out
+    assert "\u202e" not in result.out
+    assert "… (506 characters)" in result.out
+
+
+def test_a_form_that_cannot_be_read(run, monkeypatch):
+    """A reader's refusal is told."""
+
+    def pieces():
+        yield event(chunk(content="a"))
+        raise UnknownForm("it is a pickle")
+
+    give(monkeypatch, pieces())
+    result = run("inspect")
+    assert result.status == 1
+    assert result.err == "streamkit: r0: unknown_form: it is a pickle\n"
+
+
+def test_width(run, monkeypatch):
+    """In a terminal no line is wrapped."""
+    monkeypatch.setattr(_inspect, "terminal_width", lambda: 40)
+    assert max(map(width_of, run("inspect", stdin=CUT).out.splitlines())) == 40
+
+
+# -- Columns -------------------------------------------------------------------------
+
+
+def test_width_of():
+    """Wide characters take two cells, combining ones none."""
+    assert [width_of(text) for text in ("ab", "日本", "e\u0301")] == [2, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 4, "日…"), ("ab", 1, "…")],
+)
+def test_clip(text, width, shown):
+    assert clip(text, width) == shown
+
+
+def test_pad_and_fit():
+    assert pad("日", 4) == "日  "
+    assert pad("1", 3, right=True) == "  1"
+    assert fit("a\nb", None) == r"a\x0ab"
+    assert fit("abc", 0) == "…"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "-"), (0.0, "0.0 ms"), (5e-6, "5 µs"), (0.25, "250.0 ms"), (2, "2.000 s")],
+)
+def test_seconds(value, shown):
+    assert seconds(value) == shown
+
+
+def test_terminal_width(monkeypatch):
+    """Only a terminal has one; NO_COLOR does not matter."""
+    assert terminal_width() is None
+    monkeypatch.setenv("COLUMNS", "77")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(_columns.sys.stdout, "isatty", lambda: True)
+    assert terminal_width() == 77
+    monkeypatch.setattr(_columns.sys, "stdout", None)
+    assert terminal_width() is None
