@@ -6,7 +6,6 @@ streamkit does no I/O.  Whatever yields blocks of bytes will do: httpx's
 aiohttp's `content.iter_any()` (with `async for`), or, as here, a file read in
 small blocks that stands for a connection.
 """
-# ruff: noqa: INP001, T201 -- examples are scripts, and print
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ Make the recordings in this folder: `python examples/make.py`.
 They are invented, small, and the same on each run; a test compares the files
 with what this makes.  Change them here, never by hand.
 """
-# ruff: noqa: INP001 -- examples are scripts, no package
 
 from __future__ import annotations
 

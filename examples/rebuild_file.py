@@ -4,7 +4,6 @@ Print what the recordings say: `python examples/rebuild_file.py FILE…`.
 The whole job is one call; the rest is showing that the outcome tells the truth
 about streams that were cut or failed.
 """
-# ruff: noqa: INP001, T201 -- examples are scripts, and print
 
 from __future__ import annotations
 

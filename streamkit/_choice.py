@@ -118,6 +118,7 @@ class ChoiceAccumulator:
         except RecursionError:
             self._context.refuse("too_deep", "nested too deep to be merged", "$")
         self._context.event += 1
+        self._context.fed_alone += 1
 
     def merge(self, choice: dict[str, Any], rules: RuleSet) -> None:
         """Merge a plain *choice* by *rules*."""

@@ -143,7 +143,6 @@ class Structurer:
 
     def _model(self, cls: Any) -> Hook:
         names = _field_names(cls)
-        required = {field.name for field in attrs.fields(cls) if field.default is attrs.NOTHING}
         make = make_dict_structure_fn(
             cls, self.converter, _cattrs_detailed_validation=not self.lenient
         )
@@ -151,8 +150,6 @@ class Structurer:
         def structure(value: Any, _: Any) -> Any:
             if not isinstance(value, Mapping):
                 return self._refuse(value, "an object")
-            if self.lenient and not required <= value.keys():
-                return copy_json(value)
             if value.keys() <= names:
                 return make(value, cls)
             known = {key: item for key, item in value.items() if key in names}

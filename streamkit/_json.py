@@ -95,9 +95,7 @@ class Decoder:
         if not 0 < sys.get_int_max_str_digits() <= MAX_DIGITS:
             hooks["parse_int"] = self._integer  # the interpreter's own bound was lifted
         self._decoders = {
-            (strict, bounded): json.JSONDecoder(
-                strict=strict, **(hooks | {"parse_int": self._integer} if bounded else hooks)
-            ).raw_decode
+            (strict, bounded): _raw_decode(strict, self._integer if bounded else None, hooks)
             for strict in (True, False)
             for bounded in (True, False)
         }
@@ -198,6 +196,15 @@ class Decoder:
             _refuse_deeper(value, depth)
         if keys is not None and raw.count(colon) > keys:
             self._limits.check("keys", max(map(len, _objects(value)), default=0))
+
+
+def _raw_decode(
+    strict: bool, parse_int: Callable[[str], Any] | None, hooks: dict[str, Any]
+) -> Callable[[str, int], tuple[Any, int]]:
+    """Return the standard library's decoder of one value in a text."""
+    if parse_int is not None:
+        hooks = {**hooks, "parse_int": parse_int}
+    return json.JSONDecoder(strict=strict, **hooks).raw_decode
 
 
 def _load_fast(backend: Backend) -> Callable[[bytes], Any] | None:

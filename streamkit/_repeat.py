@@ -24,7 +24,8 @@ __all__ = ["Repeater"]
 
 # After how many chunks that match none the next is learned, at most.
 LONGEST_WAIT = 256
-CHOICE_DEPTH, DELTA_DEPTH = 3, 4
+# How long the path of a hole is at each level.
+DEPTHS = TOP_DEPTH, CHOICE_DEPTH, DELTA_DEPTH = 1, 3, 4
 
 # A hole: whether in the delta, else in the choice; its name; what it adds to.
 Place = tuple[bool, str, Any]
@@ -118,16 +119,14 @@ def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
         return None
     paths = [hole.path for hole in plan.holes]
     if any(len(path) > DELTA_DEPTH for path in paths):
-        return None
-    if any(hole.kind == "logprob" for hole in plan.holes):
-        return None
+        return None  # tool calls and log probabilities are merged by the rules
     choice = chunk["choices"][0]
     delta = choice.get("delta") or {}
-    holes = {str(path[-1]) for path in paths}
+    holes = {depth: {str(path[-1]) for path in paths if len(path) == depth} for depth in DEPTHS}
     is_plain = (
-        _only_plain(chunk, {"choices", *holes})
-        and _only_plain(choice, {"delta", "index", *holes})
-        and _only_plain(delta, holes)
+        _only_plain(chunk, {"choices", *holes[TOP_DEPTH]})
+        and _only_plain(choice, {"delta", "index", *holes[CHOICE_DEPTH]})
+        and _only_plain(delta, holes[DELTA_DEPTH])
     )
     return Shape(chunk, paths) if is_plain else None
 
@@ -141,7 +140,7 @@ class Repeater:
         context: Counts the text.
     """
 
-    __slots__ = ("_bound", "_choices", "_context", "_shape", "_wait", "_waited")
+    __slots__ = ("_bound", "_choices", "_context", "_fed_alone", "_shape", "_wait", "_waited")
 
     def __init__(self, choices: Mapping[int, ChoiceAccumulator], context: Context) -> None:
         self._choices = choices
@@ -150,6 +149,7 @@ class Repeater:
         self._bound: dict[int, list[Place]] = {}
         self._wait = 1
         self._waited = 0
+        self._fed_alone = 0
 
     def add(self, chunk: dict[str, Any]) -> bool:
         """
@@ -159,6 +159,10 @@ class Repeater:
             LimitExceeded: If there is too much text.
         """
         if not self._bound or self._shape is None:
+            return False
+        if self._context.fed_alone != self._fed_alone:
+            self._fed_alone = self._context.fed_alone
+            self.forget()
             return False
         choice = self._shape.choice_of(chunk)
         if choice is None:

@@ -35,9 +35,11 @@ class Traffic(Protocol):
 
     def run(self, data: bytes, at: int) -> int:
         """Take events of *data* at *at* that match; return how many bytes, 0 if none does."""
+        ...
 
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road; return whether something had to be learned from it."""
+        ...
 
     def forget(self) -> None:
         """Forget what was learned: other events went the slow road."""

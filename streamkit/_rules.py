@@ -194,7 +194,10 @@ class RuleSet:
             TypeError: If a path or a rule is none.
         """
         levels: dict[str, dict[str, Rule]] = {"": {}, "choices.": {}, "choices.delta.": {}}
-        pairs: list[tuple[Any, Any]] = list(dict(rules).items())
+        try:
+            pairs: list[tuple[Any, Any]] = list(dict(rules).items())
+        except ValueError:
+            raise TypeError(f"rules must be a mapping from path to Rule, not {rules!r}") from None
         for path, rule in pairs:
             prefix, dot, name = str(path).rpartition(".")
             level = levels.get(prefix + dot)

@@ -39,6 +39,7 @@ class Context:
         owned: The chunk belongs to the accumulator: nothing needs copying.
         text: Characters accumulated so far, over all fields and choices.
         has_lone_surrogate: Half a surrogate pair was met, and replaced.
+        fed_alone: How often a choice was fed by itself, past the accumulator.
     """
 
     log: IssueLog
@@ -50,6 +51,7 @@ class Context:
     owned: bool = False
     text: int = 0
     has_lone_surrogate: bool = False
+    fed_alone: int = 0
     _most_text: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +23,9 @@ from ._wrappers import peel
 
 
 __all__ = ["read", "rebuild"]
+
+# A whole line that only server-sent events start with.
+EVENT_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry)[ \t]*:|:)[^\n]*\n")
 
 
 def read(
@@ -53,13 +58,15 @@ def read(
 
 
 def _head_of(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Return the start of *blocks*, and all of them."""
+    """Return the start of *blocks*, and all of them; what streams live is not waited for."""
     taken: list[bytes] = []
-    size = 0
-    while size < HEAD and (block := next(blocks, None)) is not None:
+    head = b""
+    while len(head) < HEAD and (block := next(blocks, None)) is not None:
         taken.append(block)
-        size += len(block)
-    return b"".join(taken)[:HEAD], _again(taken, blocks)
+        head += block[: HEAD - len(head)]
+        if EVENT_LINE.match(head):
+            break
+    return head, _again(taken, blocks)
 
 
 def _again(taken: list[bytes], blocks: Iterator[bytes]) -> Iterator[bytes]:

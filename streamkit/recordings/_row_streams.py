@@ -152,9 +152,11 @@ def _sorted_streams(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> It
     streams: dict[Any, _Held] = {}
     bad = 0
     for number, row in enumerate(rows, 1):
-        piece = None if isinstance(row, BadRow) else _piece(row, number, plan)
+        if isinstance(row, BadRow):
+            bad += 1
+            continue
+        piece = _piece(row, number, plan)
         if piece is None:
-            bad += isinstance(row, BadRow)
             continue
         size += len(piece.data)
         if bound is not None and size > bound:

@@ -66,7 +66,7 @@ def test_interrupt(run, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("streamkit.cli._inputs.rebuild_all", interrupted)
+    monkeypatch.setattr("streamkit.cli._inputs.rebuild", interrupted)
     result = run("rebuild")
     assert (result.status, result.out, result.err) == (130, "", "")
 
