@@ -57,7 +57,7 @@ class ChunkReader:
         self._chunks: list[dict[str, Any]] = []
         self._road = ReadingRoad(self._log, self._limits, decoder, self._take, self._chunks)
         self._refusal: StreamkitError | None = None
-        self.done = False
+        self.done: bool = False
         self.error: UpstreamError | None = None
 
     @property

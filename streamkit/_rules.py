@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -50,7 +50,12 @@ class Rule(enum.Enum):
     REASONING_DETAILS = "entries merge by index and type"
 
     # Members are looked up for each field of each chunk; enum's own hash is Python.
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
+
+        def __hash__(self) -> int: ...
+
+    else:
+        __hash__ = object.__hash__
 
 
 @attrs.frozen

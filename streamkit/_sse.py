@@ -99,9 +99,9 @@ class SSEParser:
         self._clear_block()
         self._held = b""
         self._dispatched = 0
-        self.last_event_id = ""
+        self.last_event_id: str = ""
         self.retry: int | None = None
-        self.comments = 0
+        self.comments: int = 0
         self.last_comment: str | None = None
         self.tail: ServerSentEvent | None = None
 

@@ -146,7 +146,7 @@ class Text:
         self._half = ""
         self._lone = False
         self._waiting = 0  # characters in blocks
-        self.size = 0
+        self.size: int = 0
         self.untold: list[str] | None = None
 
     def add(self, piece: str, context: Context) -> None:
