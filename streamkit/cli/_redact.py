@@ -6,6 +6,8 @@ import argparse
 
 from pathlib import Path
 
+from streamkit.recordings import sniff
+
 from ._command import Command
 from ._inputs import OK, STDIN, USAGE, _open
 from ._output import STDOUT, open_output, tell
@@ -29,6 +31,8 @@ examples:
 
 # It is read at once: a document may be one JSON value.
 MOST_DOCUMENT = 64 << 20
+TRACES = ("curl-trace", "curl-trace-ascii")
+INSTEAD = "streamkit convert --to jsonl keeps only what the server streamed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +72,9 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     if len(data) > MOST_DOCUMENT:
         tell(f"{args.file}: more than {MOST_DOCUMENT >> 20} MiB; split it first")
+        return USAGE
+    if sniff(data).name in TRACES:
+        tell(f"{args.file}: a trace wraps its headers, which hides secrets; {INSTEAD}")
         return USAGE
     try:
         text = data.decode("utf-8-sig")

@@ -126,7 +126,10 @@ def rebuild(
     options = attrs.evolve(options, limits=limits)
     for recording in read(source, form=form, options=options):
         if recording.pieces == ():
-            yield Outcome(response=None, complete=False, issues=recording.notes)
+            nothing = _noted(Outcome(response=None, complete=False), recording.notes)
+            if strict:
+                nothing.raise_if_incomplete()
+            yield nothing
             continue
         for outcome in rebuild_all(_bytes_of(recording), **settings):
             yield _noted(outcome, recording.notes)

@@ -9,6 +9,7 @@ import inspect
 import io
 import re
 import shlex
+import shutil
 
 from pathlib import Path
 
@@ -18,6 +19,9 @@ import pytest
 import streamkit
 
 from streamkit import ISSUES, RULES, Limits, Rule, StreamkitError
+from streamkit._timing import TIMING_ISSUES
+from streamkit.cli._main import COMMANDS
+from streamkit.recordings import FORMS, NOTES, ReadOptions
 
 
 ROOT = Path(__file__).parents[2]
@@ -70,9 +74,9 @@ def test_generated_tables(page):
 
 
 def test_each_issue_has_a_row():
-    """Each code stands in the table of exactly one section."""
+    """Each code stands in the table of exactly one section, those of recordings too."""
     found = re.findall(r"^\| `(\w+)` ", read("issues.md"), re.MULTILINE)
-    assert sorted(found) == sorted(ISSUES)
+    assert sorted(found) == sorted([*ISSUES, *NOTES, *TIMING_ISSUES])
 
 
 def test_each_limit_has_a_row():
@@ -253,6 +257,52 @@ def test_errors_are_documented():
         assert not missing
 
 
+# -- Forms ---------------------------------------------------------------------------
+
+
+def form_rows():
+    """Return the rows of the table of forms."""
+    return rows(section(read("forms.md"), "## By what it looks like"))
+
+
+def test_forms_are_documented():
+    """Each form has one row, with something in each of its cells."""
+    assert sorted(row[1].strip("`") for row in form_rows()) == sorted(FORMS)
+    assert all(len(row) == 4 and all(row) for row in form_rows())
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_extras_are_documented(name):
+    """The row of a form names the extra that it needs, and no other does."""
+    (row,) = (row for row in form_rows() if row[1] == f"`{name}`")
+    extra = FORMS[name].extra
+    assert re.findall(r"extra `(\w+)`", " ".join(row)) == ([extra] if extra else [])
+
+
+def test_notes_are_explained():
+    """Each note that a reader makes is named where its form is."""
+    text = re.sub(r"^```.*?^```", "", read("forms.md"), flags=re.MULTILINE | re.DOTALL)
+    assert NOTES.keys() <= {*re.findall(r"`(\w+)`", text)}
+
+
+def test_reading_options_are_documented():
+    """Each way to read rows is on the page of forms or on the command's, by both names."""
+    names = {field.name for field in attrs.fields(ReadOptions)} - {"limits"}
+    options = {"--" + name.replace("_", "-") for name in names}
+    of_rows = rows(section(read("forms.md"), "## Rows"))
+    assert {row[1].strip("`") for row in of_rows} == names - {"fix_mojibake"}
+    assert not options - {*re.findall(r"`(--[a-z-]+)", read("command.md"))}
+
+
+def test_commands_are_documented():
+    """Each command has a section, a row that leads there, and an example that runs."""
+    text = read("command.md")
+    names = [command.name for command in COMMANDS]
+    assert re.findall(r"^## `streamkit (\w+)`$", text, re.MULTILINE) == names
+    assert re.findall(r"\| \[`(\w+)`\]\(#streamkit-\1\) \|", text) == names
+    assert not {*names} - {*re.findall(r"^\$ streamkit (\w+)", text, re.MULTILINE)}
+
+
 # -- Links, text ---------------------------------------------------------------------
 
 
@@ -281,25 +331,38 @@ def test_all_pages_are_in_the_index():
 
 
 def test_public_names_are_real():
-    """What the changelog calls streamkit's is a public name."""
+    """What the changelog calls streamkit's is a public name, or a public room."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     for name in re.findall(r"`streamkit\.(\w+)", text):
-        assert name in streamkit.__all__
+        assert name in streamkit.__all__ or (ROOT / "streamkit" / name / "__init__.py").is_file()
 
 
 # -- Commands ------------------------------------------------------------------------
 
 
+def console(path):
+    """Return each command in the console blocks of *path*, with the output shown for it."""
+    text = path.read_text(encoding="utf-8")
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = piece.partition("\n")
+            yield command, output
+
+
 def commands():
-    """Return each `$ streamkit …` in a console block, with the output shown for it."""
+    """Return each `$ streamkit …` shown, with its output and the files that the page shows."""
     found = []
     for path in PAGES:
-        text = path.read_text(encoding="utf-8")
-        for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, output = piece.partition("\n")
-                if command.startswith("streamkit "):
-                    found.append(pytest.param(command, output, id=f"{ids(path)}: {command}"))
+        shown = list(console(path))
+        files = {
+            command.removeprefix("cat "): output
+            for command, output in shown
+            if command.startswith("cat ")
+        }
+        for command, output in shown:
+            if command.startswith("streamkit "):
+                case = pytest.param(command, output, files, id=f"{ids(path)}: {command}")
+                found.append(case)
     return found
 
 
@@ -316,9 +379,12 @@ def run(command):
     return (out.buffer.getvalue() + err.buffer.getvalue()).decode().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize(("command", "output"), commands())
-def test_commands_print_what_the_page_says(command, output, monkeypatch):
-    """Each command shown prints what is shown; `...` stands for anything."""
-    monkeypatch.chdir(ROOT)
-    got = run(command)
+@pytest.mark.parametrize(("command", "output", "files"), commands())
+def test_commands_print_what_the_page_says(command, output, files, tmp_path, monkeypatch):
+    """Each command prints what is shown, of the files shown; `...` stands for anything."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="\n")
+    monkeypatch.chdir(tmp_path)
+    got = run(command).replace("\\", "/") if " --into " in command else run(command)
     assert doctest.OutputChecker().check_output(output, got, doctest.ELLIPSIS), got

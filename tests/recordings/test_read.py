@@ -8,7 +8,14 @@ import json
 
 import pytest
 
-from streamkit import IncompleteStream, InvalidChunk, LimitExceeded, Limits, UnknownForm
+from streamkit import (
+    EmptyStream,
+    IncompleteStream,
+    InvalidChunk,
+    LimitExceeded,
+    Limits,
+    UnknownForm,
+)
 from streamkit.recordings import FORMS, ReadOptions, read, rebuild, sniff
 
 
@@ -142,6 +149,16 @@ def test_refusals():
         list(read(5))
     with pytest.raises(TypeError, match="an iterable of bytes yielded dict"):
         list(read([{}]))
+
+
+def test_what_cannot_be_rebuilt_is_counted_and_strictly_refused():
+    """Another API's stream has a note, and no response."""
+    other = b'event: message_start\ndata: {"type":"message_start","message":{}}\n\n'
+    [outcome] = rebuild(other)
+    assert outcome.response is None
+    assert outcome.issue_counts == {"other_dialect": 1}
+    with pytest.raises(EmptyStream):
+        list(rebuild(other, strict=True))
 
 
 def test_options_reach_the_core():
