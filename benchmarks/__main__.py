@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from . import growth, memory, peers, record, speed
+from . import growth, imports, memory, peers, record, speed
 from .rows import NO_GOAL, Group, Row
 from .timing import FULL, QUICK, Effort
 
@@ -30,6 +30,7 @@ GROUPS: Final[Mapping[str, Group]] = {
     "worst": growth.worst,
     "memory": memory.open_streams,
     "peaks": memory.peaks,
+    "imports": imports.imports,
     "builders": peers.builders,
     "parsers": peers.parsers,
 }

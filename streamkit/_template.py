@@ -56,6 +56,10 @@ STILL: Final = frozenset(
     }
 )
 
+TEXTS: Final = frozenset({Rule.CONCAT, Rule.CONTENT})
+COUNTED: Final = frozenset({Rule.COLLECT})
+CALLS: Final = ("delta", "tool_calls")
+
 # The body of a JSON string (RFC 8259, section 7).
 PLAIN = rb'[^"\\\x00-\x1f]*+'
 BODY = PLAIN + rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + PLAIN + rb")*+"
@@ -191,18 +195,18 @@ class Plan:
     def _field(self, path: Path, value: Any, rule: Rule) -> bool:
         """Make a hole of a value, or tell whether it is still."""
         level = path[2:]
-        if rule in {Rule.CONCAT, Rule.CONTENT} and type(value) is str and level:
+        if rule in TEXTS and type(value) is str and level:
             self._add(path, "text")
         elif rule is Rule.DROP or (rule is Rule.FIRST_NONZERO and value):
             self._skip(path, value)
-        elif rule is Rule.COLLECT and type(value) is int and value >= 0 and len(level) == 1:
+        elif rule in COUNTED and type(value) is int and value >= 0 and len(level) == 1:
             self._add(path, "number")
-        elif rule is Rule.TOOL_CALLS and value and level == ("delta", "tool_calls"):
+        elif value and (rule, level) == (Rule.TOOL_CALLS, CALLS):
             return self._tool_call(path, value) or not self._still
-        elif rule is Rule.LOGPROBS and level == ("logprobs",):
+        elif (rule, level) == (Rule.LOGPROBS, ("logprobs",)):
             return self._logprobs(path, value) or not self._still
         else:
-            return rule in STILL or value == [] or not self._still
+            return not self._still or rule in STILL or value == []
         return True
 
     def _skip(self, path: Path, value: Any) -> None:

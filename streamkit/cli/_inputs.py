@@ -36,6 +36,12 @@ __all__ = [
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
 STDIN = "-"
+ROW_OPTIONS = (
+    ("--field", "the column of the body or of the chunk"),
+    ("--group-by", "the column that tells streams apart"),
+    ("--order-by", "the column that chunks are sorted by"),
+    ("--time-field", "the column of the time"),
+)
 LIMITS = tuple(field.name for field in attrs.fields(Limits))
 
 
@@ -90,26 +96,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="*", metavar="FILE", help="a recording; none, or -: standard input"
     )
     group = parser.add_argument_group("reading")
-    group.add_argument(
-        "--from",
-        dest="form",
-        choices=("auto", *FORMS),
-        default="auto",
-        metavar="FORM",
-        help=f"the form of the recording; else its bytes tell; the forms: {', '.join(FORMS)}",
-    )
-    for option, what in (
-        ("--field", "the column of the body or of the chunk"),
-        ("--group-by", "the column that tells streams apart"),
-        ("--order-by", "the column that chunks are sorted by"),
-        ("--time-field", "the column of the time"),
-    ):
-        group.add_argument(option, metavar="NAME", help=f"in rows: {what}")
-    group.add_argument(
-        "--fix-mojibake",
-        action="store_true",
-        help="undo UTF-8 that was read as Latin-1, where a recording shows it",
-    )
+    _add_form_arguments(group)
     group.add_argument(
         "--kind", choices=("chat", "completion"), help="the kind of response; else the chunks tell"
     )
@@ -133,6 +120,24 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"set a bound to an integer, or to none; the bounds: {', '.join(LIMITS)}",
     )
     parser.set_defaults(strict=False)
+
+
+def _add_form_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--from",
+        dest="form",
+        choices=("auto", *FORMS),
+        default="auto",
+        metavar="FORM",
+        help=f"the form of the recording; else its bytes tell; the forms: {', '.join(FORMS)}",
+    )
+    for option, what in ROW_OPTIONS:
+        group.add_argument(option, metavar="NAME", help=f"in rows: {what}")
+    group.add_argument(
+        "--fix-mojibake",
+        action="store_true",
+        help="undo UTF-8 that was read as Latin-1, where a recording shows it",
+    )
 
 
 def _json_library(name: str) -> str:

@@ -60,18 +60,23 @@ def _rows(source: str | Path | BinaryIO, limits: Limits) -> Iterator[Any]:
         raise UnknownForm("reading Parquet needs pyarrow: install streamkit-llm[parquet]") from None
     try:
         with pq.ParquetFile(source) as file:
-            for group in range(file.num_row_groups):
-                limits.check("decompressed", file.metadata.row_group(group).total_byte_size)
-                for batch in file.iter_batches(BATCH, row_groups=[group]):
-                    limits.check("decompressed", batch.nbytes)
-                    for row in batch.to_pylist():
-                        yield from spread(row)
+            for row in _rows_of(file, limits):
+                yield from spread(row)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file cannot be read, for reasons of its own
         raise UnknownForm(
             "the Parquet file is damaged, or of a kind that pyarrow refuses"
         ) from None
+
+
+def _rows_of(file: Any, limits: Limits) -> Iterator[Any]:
+    """Yield the rows of a Parquet *file*, group by group."""
+    for group in range(file.num_row_groups):
+        limits.check("decompressed", file.metadata.row_group(group).total_byte_size)
+        for batch in file.iter_batches(BATCH, row_groups=[group]):
+            limits.check("decompressed", batch.nbytes)
+            yield from batch.to_pylist()
 
 
 FORMS = (Form(name="parquet", title="Parquet rows", looks=_looks, read=_read, extra="parquet"),)
