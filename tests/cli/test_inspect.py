@@ -6,7 +6,7 @@ from streamkit import UnknownForm
 from streamkit.cli import _columns, _inspect
 from streamkit.cli._columns import clip, fit, pad, seconds, terminal_width, width_of
 
-from .helpers import CUT, chunk, sse
+from .helpers import CUT, WHOLE, chunk, sse
 from .timed import add_command, event, give
 
 
@@ -119,3 +119,11 @@ def test_terminal_width(monkeypatch):
     assert terminal_width() == 77
     monkeypatch.setattr(_columns.sys, "stdout", None)
     assert terminal_width() is None
+
+
+def test_notes_of_the_form_are_told(run):
+    """What a reader has to say goes to standard error."""
+    quoted = b"> " + WHOLE.replace(b"\n", b"\n> ")
+    result = run("inspect", stdin=quoted)
+    assert result.status == 0
+    assert "streamkit: <stdin>: recording 1: paste_quoted: " in result.err

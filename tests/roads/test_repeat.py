@@ -307,3 +307,17 @@ def test_any_sequence(chunks, times):
     """Each chunk several times over: the outcome is that of the rules."""
     added_alike([chunk for chunk in chunks for _ in range(times)])
     added_alike(chunks * 2)
+
+
+def test_a_choice_fed_by_itself():
+    """What a choice got past the accumulator may change what a chunk as before would add."""
+    fast, slow = Accumulator(), Accumulator()
+    slow._repeats = lambda chunk: False
+    for accumulator in (fast, slow):
+        for text in "ab":
+            accumulator.add(say(text))
+        accumulator.choices[0].add({"delta": {"content": [{"type": "text", "text": "c"}]}})
+        for text in "de":
+            accumulator.add(say(text))
+    assert to_dict(fast.snapshot()) == to_dict(slow.snapshot())
+    assert fast.snapshot().choices[0].message.content == ({"type": "text", "text": "abcde"},)
