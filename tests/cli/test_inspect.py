@@ -126,4 +126,4 @@ def test_notes_of_the_form_are_told(run):
     quoted = b"> " + WHOLE.replace(b"\n", b"\n> ")
     result = run("inspect", stdin=quoted)
     assert result.status == 0
-    assert "streamkit: <stdin>: recording 1: paste_quoted: " in result.err
+    assert "streamkit: <stdin>: paste: paste_quoted: " in result.err
