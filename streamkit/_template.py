@@ -57,8 +57,8 @@ STILL: Final = frozenset(
 )
 
 TEXTS: Final = frozenset({Rule.CONCAT, Rule.CONTENT})
-COUNTED: Final = frozenset({Rule.COLLECT})
 CALLS: Final = ("delta", "tool_calls")
+LOGPROBS: Final = ("logprobs",)
 
 # The body of a JSON string (RFC 8259, section 7).
 PLAIN = rb'[^"\\\x00-\x1f]*+'
@@ -156,6 +156,14 @@ PREFIXES = frozenset({b"data: ", b"data:", b""})
 ENDINGS = frozenset({b"\n\n", b"\r\n\r\n", b"\n", b"\r\n"})
 
 
+def _kind_of_hole(level: Path, value: Any, rule: Rule) -> HoleKind | None:
+    """Return what hole *value*, at *level* below a choice, is as a whole; None if it is none."""
+    if rule in TEXTS and type(value) is str and level:
+        return "text"
+    is_count = type(value) is int and value >= 0
+    return "number" if rule is Rule.COLLECT and is_count and len(level) == 1 else None
+
+
 class Plan:
     """Find the holes of a chunk, and whether the rest of it is still."""
 
@@ -194,20 +202,22 @@ class Plan:
 
     def _field(self, path: Path, value: Any, rule: Rule) -> bool:
         """Make a hole of a value, or tell whether it is still."""
-        level = path[2:]
-        if rule in TEXTS and type(value) is str and level:
-            self._add(path, "text")
-        elif rule is Rule.DROP or (rule is Rule.FIRST_NONZERO and value):
+        kind = _kind_of_hole(path[2:], value, rule)
+        if kind is not None:
+            self._add(path, kind)
+            return True
+        if rule is Rule.DROP or (rule is Rule.FIRST_NONZERO and value):
             self._skip(path, value)
-        elif rule in COUNTED and type(value) is int and value >= 0 and len(level) == 1:
-            self._add(path, "number")
-        elif value and (rule, level) == (Rule.TOOL_CALLS, CALLS):
-            return self._tool_call(path, value) or not self._still
-        elif (rule, level) == (Rule.LOGPROBS, ("logprobs",)):
-            return self._logprobs(path, value) or not self._still
-        else:
-            return not self._still or rule in STILL or value == []
-        return True
+            return True
+        return self._is_still(path, value, rule) or not self._still
+
+    def _is_still(self, path: Path, value: Any, rule: Rule) -> bool:
+        """Make holes inside a value, or tell whether it is still."""
+        if value and (rule, path[2:]) == (Rule.TOOL_CALLS, CALLS):
+            return self._tool_call(path, value)
+        if (rule, path[2:]) == (Rule.LOGPROBS, LOGPROBS):
+            return self._logprobs(path, value)
+        return rule in STILL or value == []
 
     def _skip(self, path: Path, value: Any) -> None:
         """Make a hole of a value that changes nothing; a reader still wants to see it."""
