@@ -9,7 +9,10 @@ from collections.abc import Callable
 import attrs
 
 
-__all__ = ["Command"]
+__all__ = ["Command", "exit_status"]
+
+EVERY_STREAM_COMPLETE = "every stream is complete"
+SOME_STREAM_INCOMPLETE = "a stream was cut, carried an error or was refused, or there was none"
 
 
 @attrs.frozen(kw_only=True)
@@ -21,6 +24,8 @@ class Command:
         name: What is typed to run it.
         summary: What it does, in one line.
         examples: What its help says at the end.
+        ok: When its exit status is 0.
+        incomplete: When it is 1.
         add_arguments: Adds its arguments to its parser.
         run: Does it, and returns the exit status.
     """
@@ -28,5 +33,17 @@ class Command:
     name: str
     summary: str
     examples: str
+    ok: str = EVERY_STREAM_COMPLETE
+    incomplete: str = SOME_STREAM_INCOMPLETE
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+
+
+def exit_status(ok: str = EVERY_STREAM_COMPLETE, incomplete: str = SOME_STREAM_INCOMPLETE) -> str:
+    """Return what a help says about the exit status."""
+    return f"""\
+exit status:
+  0    {ok}
+  1    {incomplete}
+  2    wrong usage, or a file could not be read or written
+"""

@@ -14,7 +14,7 @@ from streamkit._errors import LimitExceeded
 from ._adds import LOST
 from ._command import Command
 from ._forms import FORMS, har, har_entry, written
-from ._inputs import OK, Failed, add_reading_arguments
+from ._inputs import INCOMPLETE, OK, Failed, add_reading_arguments
 from ._output import STDOUT, open_output, tell
 from ._trace import Item, Row, Traced, trace
 
@@ -24,8 +24,7 @@ __all__ = ["COMMAND"]
 EXAMPLES = """\
 Times are kept by jsonl ({"t": …, "chunk": …} on each line), csv and har; sse and json
 have no place for them.  [DONE] is kept by sse and har; comments and event ids by none.
-The exit status is 0 unless a
-file could not be read: a cut stream is converted like any other.
+A cut stream is converted like any other.
 
 examples:
   streamkit convert --to jsonl recording.sse
@@ -38,6 +37,7 @@ class _State:
     """What is learned on the way."""
 
     status: int = OK
+    kept: int = 0
     lost: int = 0
     is_timed: bool = False
     streams: int = 0
@@ -75,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
         tell(f"{args.to} has no place for times; jsonl, csv and har keep them")
     if state.streams > 1 and args.to not in ("sse", "har"):
         tell(f"{state.streams} streams with no [DONE] between; streamkit split parts them")
+    if not state.kept:
+        tell("there was no stream to convert")
+        return max(state.status, INCOMPLETE)
     return state.status
 
 
@@ -90,6 +93,7 @@ def _items(args: argparse.Namespace, state: _State, *, keep: bool = False) -> It
 
 def _note(item: Item, source: str, state: _State) -> None:
     if isinstance(item, Row):
+        state.kept += item.value is not LOST
         state.lost += item.value is LOST
         state.is_timed = state.is_timed or item.time is not None
         return
@@ -103,6 +107,8 @@ COMMAND = Command(
     name="convert",
     summary="write a recording in another form",
     examples=EXAMPLES,
+    ok="all is converted, cut streams as well",
+    incomplete="there was nothing to convert, or a stream was refused",
     add_arguments=add_arguments,
     run=run,
 )

@@ -214,6 +214,8 @@ COMMAND = Command(
     name="diff",
     summary="compare the responses of two recordings: text, tools, finish, usage, fields",
     examples=EXAMPLES,
+    ok="all is the same",
+    incomplete="something differs, or a recording was refused",
     add_arguments=add_arguments,
     run=run,
 )

@@ -24,7 +24,7 @@ from . import (
     _split,
     _stats,
 )
-from ._command import Command
+from ._command import Command, exit_status
 from ._escape import escape_line
 from ._inputs import INCOMPLETE, USAGE
 from ._output import discard_output, stdout, tell
@@ -47,13 +47,6 @@ COMMANDS = (
     _report_html.COMMAND,
 )
 
-EXIT_STATUS = """\
-exit status:
-  0    every stream is complete
-  1    a stream was cut, carried an error or was refused, or there was none
-  2    wrong usage, or a file could not be read or written
-"""
-
 # What 128 + SIGINT is to a shell.
 INTERRUPTED = 130
 
@@ -72,7 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="streamkit",
         description="Turn a stream of LLM chunks back into the full response.",
-        epilog="streamkit COMMAND --help has the options and examples.\n\n" + EXIT_STATUS,
+        epilog="streamkit COMMAND --help has the options and examples.\n\n" + exit_status(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -88,7 +81,7 @@ def _add_command(commands: argparse._SubParsersAction[Parser], command: Command)
         command.name,
         help=command.summary,
         description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
-        epilog=f"{command.examples}\n{EXIT_STATUS}",
+        epilog=f"{command.examples}\n{exit_status(command.ok, command.incomplete)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -99,6 +99,8 @@ COMMAND = Command(
     name="redact",
     summary="write a recording without keys, headers and chosen fields, to be shared",
     examples=EXAMPLES,
+    ok="the recording is written",
+    incomplete="never",
     add_arguments=add_arguments,
     run=run,
 )

@@ -84,6 +84,8 @@ COMMAND = Command(
     name="split",
     summary="write each stream of a recording to a file of its own",
     examples=EXAMPLES,
+    ok="all is split, cut streams as well",
+    incomplete="there was no stream, or one was refused",
     add_arguments=add_arguments,
     run=run,
 )

@@ -115,8 +115,15 @@ def test_files(run, files):
     assert result.status == 2
     assert "missing.sse" in result.err
     assert len(json.loads((files / "out.json").read_text())) == 2
-    assert run("convert", "--to", "json", stdin=b"").out == "[]\n"
     assert run("convert", "--to", "xml").status == 2
+
+
+@pytest.mark.parametrize("recording", [b"", b"prose\n"])
+def test_nothing_to_convert(run, recording):
+    """Nothing found is told, in whatever form it is written."""
+    result = run("convert", "--to", "json", stdin=recording)
+    assert (result.status, result.out) == (1, "[]\n")
+    assert "there was no stream to convert" in result.err
 
 
 def test_payloads_of_any_type(run):

@@ -35,7 +35,8 @@ def test_help_of_a_command(run, command):
     result = run(command.name, "--help")
     assert result.status == 0
     assert f"streamkit {command.name} " in result.out.partition("examples:")[2]
-    assert "exit status:" in result.out
+    statuses = result.out.partition("exit status:")[2].splitlines()
+    assert statuses[1:3] == [f"  0    {command.ok}", f"  1    {command.incomplete}"]
 
 
 def test_no_command(run):
