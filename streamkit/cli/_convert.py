@@ -15,7 +15,7 @@ from ._adds import LOST
 from ._command import Command
 from ._forms import FORMS, har, har_entry, written
 from ._inputs import INCOMPLETE, OK, Failed, add_reading_arguments
-from ._output import STDOUT, open_output, tell
+from ._output import add_output_argument, open_output, tell
 from ._trace import Item, Row, Traced, trace
 
 
@@ -47,13 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
     parser.add_argument("--to", required=True, choices=FORMS, help="the form to write")
-    parser.add_argument(
-        "-o",
-        dest="output",
-        default=STDOUT,
-        metavar="FILE",
-        help="write to FILE, whole or not at all",
-    )
+    add_output_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

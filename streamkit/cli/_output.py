@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import errno
 import io
@@ -17,9 +18,28 @@ from typing import TextIO
 from ._escape import escape_line
 
 
-__all__ = ["STDOUT", "discard_output", "has_colour", "open_output", "stdout", "tell"]
+__all__ = [
+    "STDOUT",
+    "add_output_argument",
+    "discard_output",
+    "has_colour",
+    "open_output",
+    "stdout",
+    "tell",
+]
 
 STDOUT = "-"
+
+
+def add_output_argument(parser: argparse._ActionsContainer, note: str = "") -> None:
+    """Add `-o`, a name for `open_output`, to *parser*; its help ends with *note*."""
+    parser.add_argument(
+        "-o",
+        dest="output",
+        default=STDOUT,
+        metavar="FILE",
+        help=f"write to FILE, whole or not at all{note}",
+    )
 
 
 def tell(message: str) -> None:

@@ -9,7 +9,7 @@ from streamkit._json import encode
 
 from ._command import Command
 from ._inputs import Failed, Found, add_reading_arguments, read_streams
-from ._output import STDOUT, open_output, tell
+from ._output import add_output_argument, open_output, tell
 from ._report import report, report_failure
 from ._verdict import reasons
 
@@ -40,13 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--outcome", action="store_true", help="print the response together with its issues"
     )
-    group.add_argument(
-        "-o",
-        dest="output",
-        default=STDOUT,
-        metavar="FILE",
-        help="write to FILE, whole or not at all; if there is nothing to write it stays as it is",
-    )
+    add_output_argument(group, "; if there is nothing to write it stays as it is")
 
 
 def run(args: argparse.Namespace) -> int:

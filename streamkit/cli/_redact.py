@@ -10,7 +10,7 @@ from streamkit.recordings import sniff
 
 from ._command import Command
 from ._inputs import OK, STDIN, USAGE, _open
-from ._output import STDOUT, open_output, tell
+from ._output import add_output_argument, open_output, tell
 from ._secrets import Redactor
 
 
@@ -53,13 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cover a field too: a name at any depth, or a path such as message.content",
     )
     parser.add_argument("--text", action="store_true", help="cover what the model wrote, too")
-    parser.add_argument(
-        "-o",
-        dest="output",
-        default=STDOUT,
-        metavar="FILE",
-        help="write to FILE, whole or not at all",
-    )
+    add_output_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from ._html import document, text, wide_table
 from ._html_stream import stream_section
 from ._inputs import OK, STDIN, Failed, add_reading_arguments
 from ._inspect import HEAD, NUMBERS, row_cells
-from ._output import STDOUT, open_output, tell
+from ._output import add_output_argument, open_output, tell
 from ._trace import Row, Traced, trace
 
 
@@ -45,13 +45,7 @@ class _State:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
-    parser.add_argument(
-        "-o",
-        dest="output",
-        default=STDOUT,
-        metavar="FILE",
-        help="write to FILE, whole or not at all",
-    )
+    add_output_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
