@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 
 from streamkit import ISSUES, Limits
-from streamkit._timing import TIMING_ISSUES
-from streamkit.recordings import NOTES
 
 
 DOCS = Path(__file__).parent
 MIB = 1 << 20
 
 # Codes before the first name are the framing's, and so on.
-SECTIONS = {"framing": "bad_json", "merging": "bad_type", "stream": "already_final"}
+SECTIONS = {
+    "framing": "bad_json",
+    "merging": "bad_type",
+    "stream": "already_final",
+    "recordings": "utf16",
+    "times": "clock_backwards",
+}
 REFUSALS = {"bad_chunk", "bad_choice", "bad_type", "index_range"}
 STRICT = {
     "not_a_chunk": "`FramingError`, or `InvalidChunk` for an object",
@@ -70,11 +74,6 @@ def issues_table(section: str) -> str:
     return table(("code", "what it means", "in strict mode"), rows)
 
 
-def notes_table(notes: Mapping[str, str]) -> str:
-    """Return the table of *notes*, which strict mode does not refuse."""
-    return table(("code", "what it means"), ((f"`{code}`", text) for code, text in notes.items()))
-
-
 def amount(value: int | None) -> str:
     """Return *value* as a person reads it."""
     assert value is not None
@@ -94,7 +93,6 @@ def limits_table() -> str:
 def tables() -> dict[str, dict[str, str]]:
     """Return all generated tables, by page and mark."""
     issues = {section: issues_table(section) for section in SECTIONS}
-    issues |= {"notes": notes_table(NOTES), "timing": notes_table(TIMING_ISSUES)}
     return {"issues.md": issues, "limits.md": {"limits": limits_table()}}
 
 

@@ -12,7 +12,6 @@ import math
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -20,16 +19,7 @@ import attrs
 from ._issues import Issue
 
 
-__all__ = ["TIMING_ISSUES", "Timing", "timing_of"]
-
-TIMING_ISSUES: Mapping[str, str] = MappingProxyType(
-    {
-        "clock_backwards": "The recording's clock goes backwards; those gaps were left out.",
-        "clock_bad": "A time is not a number, or not finite; it was left out.",
-        "clock_missing": "Some chunks have no time; what they would tell is unknown.",
-        "clock_stands": "All chunks have one time: it was not kept as they came.",
-    }
-)
+__all__ = ["Timing", "timing_of"]
 
 # A recording that counts from its own start begins with a small number; one that
 # counts from an epoch, or a clock on the wall, does not.

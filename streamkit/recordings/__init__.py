@@ -7,7 +7,6 @@ Recordings in any form in which people keep a stream.
 
 from __future__ import annotations
 
-from ._notes import NOTES
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._read import read, rebuild
 from ._registry import FORMS, sniff
@@ -15,7 +14,6 @@ from ._registry import FORMS, sniff
 
 __all__ = [
     "FORMS",
-    "NOTES",
     "Form",
     "Piece",
     "ReadOptions",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from importlib import resources
+from pathlib import Path
 
 import attrs
 import pytest
+
+import streamkit
 
 from streamkit import ISSUES, FramingError, Issue
 from streamkit._issues import ONCE, IssueLog, StrictLog
@@ -121,6 +123,7 @@ EMITTED = {
     "unprefixed_line": b'data: {\n"a":1}\n\n',
     "unterminated_event": b'data: {"a":1}',
 }
+PACKAGE = Path(streamkit.__file__).parent
 ROOMS = ("_lines", "_sse", "_scan", "_json", "_payloads", "_framing", "_chunks")
 
 
@@ -142,15 +145,34 @@ def test_no_other_codes():
 
 def codes_in(room):
     """The codes that a room hands to a log, takes as notes, or raises."""
-    source = resources.files("streamkit").joinpath(f"{room}.py").read_text("utf-8")
-    for node in ast.walk(ast.parse(source)):
+    return codes_of(PACKAGE / f"{room}.py")
+
+
+def codes_of(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            at = {"add": 0, "issue": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
-            if name == "append" and ast.unparse(node.func).endswith("notes.append"):
+            at = {"issue": 0, "refuse": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
+            if ast.unparse(node.func).endswith(("notes.append", "log.add")):
                 at = 0
             if at is not None and isinstance(node.args[at], ast.Constant):
                 yield node.args[at].value
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
+def test_all_codes_are_in_the_catalogue(path):
+    """Whatever room reports something, of framing, merging, recordings or times."""
+    assert {*codes_of(path)} <= ISSUES.keys()
+
+
+# Made of a field's name, and of how a paste looks.
+MADE = {"id_changed", "model_changed", "role_changed"}
+MADE |= {"paste_curly", "paste_fenced", "paste_indented", "paste_quoted"}
+
+
+def test_the_catalogue_has_no_others():
+    """Each code in it is reported somewhere."""
+    assert {code for path in PACKAGE.rglob("*.py") for code in codes_of(path)} | MADE == {*ISSUES}
 
 
 def test_catalogue():

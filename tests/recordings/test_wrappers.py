@@ -10,8 +10,7 @@ import zlib
 
 import pytest
 
-from streamkit import ISSUES, NO_LIMITS, LimitExceeded, Limits, UnknownForm
-from streamkit.recordings._notes import NOTES
+from streamkit import NO_LIMITS, LimitExceeded, Limits, UnknownForm
 from streamkit.recordings._text import head_lines, lines
 from streamkit.recordings._wrappers import BLOCK, Unpacker, compression_of, peel
 
@@ -141,14 +140,6 @@ def test_utf16_breaks():
     """Half a character at the end becomes a replacement character."""
     assert peeled(b"\xff\xfea\0b") == ("a\ufffd".encode(), ["utf16"])
     assert peeled(b"\xff\xfe\x3d\xd8a\0") == ("\ufffda".encode(), ["utf16"])
-
-
-def test_notes_have_their_codes_listed():
-    """The codes of the notes that readers of text make are in the catalogue."""
-    codes = {"utf16", "http_status", "no_body", "trace_ascii", "python_text"}
-    codes |= {f"paste_{layer}" for layer in ("curly", "fenced", "indented", "quoted")}
-    assert codes <= NOTES.keys()
-    assert not codes & ISSUES.keys()
 
 
 def test_unpacker_feeds_nothing():
