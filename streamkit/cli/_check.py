@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from collections.abc import Iterator
+
 from ._command import Command
+from ._each import add_jobs_argument, said
 from ._escape import escape_line
-from ._inputs import Failed, Found, add_reading_arguments, read_streams
-from ._output import stdout, tell
+from ._files import File
+from ._inputs import Failed, Found, add_reading_arguments, read_file
+from ._output import put, tell
+from ._said import Said
 from ._verdict import issue_counts, kind_of, state
 
 
@@ -26,20 +31,25 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print a line on each stream and return the exit status."""
     status = 0
-    for item in read_streams(args):
+    for one in said(args, _say):
+        put(one.text)
+        status = max(status, one.status)
+    return status
+
+
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    for item in read_file(args, file):
         if isinstance(item, Failed):
             tell(f"{item.source}: {item.message}")
+            yield Said(status=item.status)
         else:
-            output = stdout()
-            output.write(summary(item) + "\n")
-            output.flush()
-        status = max(status, item.status)
-    return status
+            yield Said(summary(item) + "\n", item.status)
 
 
 def summary(found: Found) -> str:

@@ -15,7 +15,7 @@ from ._adds import LOST
 from ._command import Command
 from ._forms import FORMS, har, har_entry, written
 from ._inputs import INCOMPLETE, OK, Failed, add_reading_arguments
-from ._output import add_output_argument, open_output, tell
+from ._output import add_output_argument, open_output, put, tell
 from ._trace import Item, Row, Traced, trace
 
 
@@ -61,8 +61,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             rows = (item for item in _items(args, state) if isinstance(item, Row))
             for text in written(rows, args.to):
-                output.write(text)
-                output.flush()
+                put(text, output)
     if state.lost:
         tell(f"{state.lost} payloads were no JSON and are left out; streamkit inspect has them")
     if state.is_timed and args.to in ("sse", "json"):

@@ -16,7 +16,8 @@ from streamkit._json import encode
 
 from ._command import Command
 from ._escape import escape_line
-from ._inputs import INCOMPLETE, OK, USAGE, Failed, Found, add_reading_arguments, read_streams
+from ._files import File
+from ._inputs import INCOMPLETE, OK, USAGE, Failed, Found, add_reading_arguments, read_file
 from ._output import has_colour, stdout, tell
 from ._verdict import state
 
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if len(args.files) != len(SIDES):
         tell("diff takes two recordings: streamkit diff A B")
         return USAGE
-    sides = [list(_read(name, args)) for name in args.files]
+    sides = [list(read_file(args, File(name))) for name in args.files]
     failed = [item for side in sides for item in side if isinstance(item, Failed)]
     for item in failed:
         tell(f"{item.source}: {item.message}")
@@ -91,10 +92,6 @@ def run(args: argparse.Namespace) -> int:
         status = max(status, INCOMPLETE if found else OK)
         _print(found, number, args)
     return status
-
-
-def _read(name: str, args: argparse.Namespace) -> Iterator[Found | Failed]:
-    return read_streams(argparse.Namespace(**{**vars(args), "files": [name]}))
 
 
 def _data(found: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a command reads: its files, the options of reading, and what comes of each stream."""
+"""What a command reads: the options of reading, and what comes of each stream of a file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import sys
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, Protocol
 
 import attrs
 
 from streamkit._errors import StreamkitError
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
+from streamkit._rebuild import Source, source_blocks
 from streamkit.recordings import FORMS, ReadOptions, rebuild
 
+from ._files import STDIN, File, Files
 from ._output import tell
 
 
@@ -27,15 +29,18 @@ __all__ = [
     "USAGE",
     "Failed",
     "Found",
+    "Meter",
     "add_reading_arguments",
-    "read_streams",
+    "files_of",
+    "open_file",
+    "read_file",
     "reading_options",
+    "source_of",
 ]
 
 # Exit statuses; the greatest of all streams is the command's.
 OK, INCOMPLETE, USAGE = 0, 1, 2
 
-STDIN = "-"
 ROW_OPTIONS = (
     ("--field", "the column of the body or of the chunk"),
     ("--group-by", "the column that tells streams apart"),
@@ -93,7 +98,10 @@ class Failed:
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that all commands have which read streams."""
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a recording; none, or -: standard input"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="a recording, a folder of them, or a pattern; none, or -: standard input",
     )
     group = parser.add_argument_group("reading")
     _add_form_arguments(group)
@@ -119,7 +127,12 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help=f"set a bound to an integer, or to none; the bounds: {', '.join(LIMITS)}",
     )
-    parser.set_defaults(strict=False)
+    group.add_argument(
+        "--no-progress",
+        action="store_true",
+        help="show no progress bar; there is none anyway in pipes, or without rich",
+    )
+    parser.set_defaults(strict=False, meter=None)
 
 
 def _add_form_arguments(group: argparse._ArgumentGroup) -> None:
@@ -157,24 +170,58 @@ def _limit(setting: str) -> tuple[str, int | None]:
     return name, int(value)
 
 
-# -- Streams -------------------------------------------------------------------------
+# -- Files ---------------------------------------------------------------------------
 
 
-def read_streams(args: argparse.Namespace) -> Iterator[Found | Failed]:
-    """Yield what becomes of each stream in each file of *args*."""
+def files_of(args: argparse.Namespace) -> Files:
+    """Return the files that *args* name; who waits at a terminal is told so."""
     if not args.files and sys.stdin is not None and sys.stdin.isatty():
         tell("waiting for a stream on standard input; end it with Ctrl-D")
-    options = {
-        "form": args.form,
-        "options": reading_options(args),
-        "kind": args.kind,
-        "cumulative": args.cumulative,
-        "json": args.json_library,
-        "limits": Limits(**dict(args.limits)),
-        "strict": args.strict,
-    }
-    for name in args.files or [STDIN]:
-        yield from _read_file(name, options)
+    own = [getattr(args, name, None) for name in ("output", "into")]
+    return Files(args.files, [name for name in own if name not in (None, STDIN)])
+
+
+def open_file(file: File) -> Path | BinaryIO:
+    """
+    Return *file* as something to read from.
+
+    Raises:
+        OSError: If that is known to be impossible.
+    """
+    if file.error is not None:
+        raise file.error
+    if file.name != STDIN:
+        return Path(file.name)
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    return sys.stdin.buffer
+
+
+def source_of(args: argparse.Namespace, file: File) -> Source:
+    """
+    Return *file* as a source; if there is a meter, it counts what is read.
+
+    Raises:
+        OSError: As `open_file`.
+    """
+    source = open_file(file)
+    return source if args.meter is None else _counted(source, args.meter)
+
+
+class Meter(Protocol):
+    """What is told how far the reading is."""
+
+    def add(self, size: int) -> None:
+        """Take note that *size* more bytes were read."""
+
+
+def _counted(source: Source, meter: Meter) -> Iterator[bytes]:
+    for block in source_blocks(source):
+        meter.add(len(block))
+        yield block
+
+
+# -- Streams -------------------------------------------------------------------------
 
 
 def reading_options(args: argparse.Namespace) -> ReadOptions:
@@ -189,20 +236,22 @@ def reading_options(args: argparse.Namespace) -> ReadOptions:
     )
 
 
-def _read_file(name: str, options: dict[str, Any]) -> Iterator[Found | Failed]:
-    source = "<stdin>" if name == STDIN else name
+def read_file(args: argparse.Namespace, file: File) -> Iterator[Found | Failed]:
+    """Yield what becomes of each stream in *file*."""
     try:
-        for number, outcome in enumerate(rebuild(_open(name), **options), 1):
-            yield Found(source, number, outcome)
+        outcomes = rebuild(
+            source_of(args, file),
+            form=args.form,
+            options=reading_options(args),
+            kind=args.kind,
+            cumulative=args.cumulative,
+            json=args.json_library,
+            limits=Limits(**dict(args.limits)),
+            strict=args.strict,
+        )
+        for number, outcome in enumerate(outcomes, 1):
+            yield Found(file.label, number, outcome)
     except StreamkitError as error:
-        yield Failed(source, f"{error.code}: {error}", error)
+        yield Failed(file.label, f"{error.code}: {error}", error)
     except OSError as error:
-        yield Failed(source, error.strerror or str(error))
-
-
-def _open(name: str) -> Path | BinaryIO:
-    if name != STDIN:
-        return Path(name)
-    if sys.stdin is None:
-        raise OSError(errno.EBADF, "standard input is closed")
-    return sys.stdin.buffer
+        yield Failed(file.label, error.strerror or str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from streamkit._json import encode
@@ -12,9 +12,12 @@ from streamkit._json import encode
 from ._adds import additions, payload_kind
 from ._columns import fit, pad, terminal_width
 from ._command import Command
+from ._each import add_jobs_argument, said
+from ._files import File
 from ._inputs import Failed, add_reading_arguments
-from ._output import stdout, tell
-from ._trace import Row, Traced, trace
+from ._output import put, tell
+from ._said import Said
+from ._trace import Row, Traced, trace_file
 
 
 __all__ = ["COMMAND", "row_cells", "row_data"]
@@ -39,34 +42,36 @@ MOST_TEXT = 200
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
     parser.add_argument("--json", action="store_true", help="print an object a line")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print a row on each event and return the exit status."""
-    status, head, zero = 0, None, None
-    width = terminal_width()
-    for source, item in trace(args):
-        if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-            status = max(status, item.status)
-        elif isinstance(item, Traced):
-            status = max(status, item.status)
-        elif args.json:
-            _print([encode(row_data(item, source))])
-        else:
-            if head != source:
-                _print([fit(f"{source}:", width), _line(HEAD, width)])
-                head, zero = source, item.time
-            zero = item.time if zero is None else zero
-            _print(_lines(item, zero, width))
+    status = 0
+    for one in said(args, _say):
+        put(one.text)
+        status = max(status, one.status)
     return status
 
 
-def _print(lines: Iterable[str]) -> None:
-    output = stdout()
-    output.writelines(line + "\n" for line in lines)
-    output.flush()
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    head, zero = None, None
+    width = terminal_width()
+    for source, item in trace_file(args, file):
+        if isinstance(item, Failed):
+            tell(f"{source}: {item.message}")
+            yield Said(status=item.status)
+        elif isinstance(item, Traced):
+            yield Said(status=item.status)
+        elif args.json:
+            yield Said(encode(row_data(item, source)) + "\n")
+        else:
+            if head != source:
+                yield Said(f"{fit(f'{source}:', width)}\n{_line(HEAD, width)}\n")
+                head, zero = source, item.time
+            zero = item.time if zero is None else zero
+            yield Said("".join(line + "\n" for line in _lines(item, zero, width)))
 
 
 def _lines(row: Row, zero: float | None, width: int | None) -> Iterator[str]:

@@ -11,9 +11,12 @@ from streamkit._json import encode
 
 from ._columns import clip, fit, pad, terminal_width, width_of
 from ._command import Command
+from ._each import add_jobs_argument, said
 from ._escape import escape_text
-from ._inputs import Failed, Found, add_reading_arguments, read_streams
-from ._output import has_colour, stdout, tell
+from ._files import File
+from ._inputs import Failed, Found, add_reading_arguments, read_file
+from ._output import has_colour, put, tell
+from ._said import Said
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
 
 
@@ -42,6 +45,7 @@ MOST_TOKEN = 24
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
     parser.add_argument(
         "--least", type=int, default=10, metavar="N", help="list the N least sure tokens (10)"
     )
@@ -50,15 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the log probabilities of each stream and return the exit status."""
     status = 0
-    for item in read_streams(args):
+    for one in said(args, _say):
+        put(one.text)
+        status = max(status, one.status)
+    return status
+
+
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    for item in read_file(args, file):
         if isinstance(item, Failed):
             tell(f"{item.source}: {item.message}")
+            yield Said(status=item.status)
         else:
-            output = stdout()
-            output.writelines(line + "\n" for line in _lines(item, args.least))
-            output.flush()
-        status = max(status, item.status)
-    return status
+            yield Said("".join(line + "\n" for line in _lines(item, args.least)), item.status)
 
 
 def _lines(found: Found, least: int) -> Iterator[str]:

@@ -28,6 +28,7 @@ from ._command import Command, exit_status
 from ._escape import escape_line
 from ._inputs import INCOMPLETE, USAGE
 from ._output import discard_output, stdout, tell
+from ._progress import watching
 
 
 __all__ = ["main"]
@@ -117,7 +118,8 @@ def _run(argv: Sequence[str] | None) -> int:
         args = make_parser().parse_args(argv)
     except SystemExit as done:  # --help, --version, or wrong usage
         return int(done.code or 0)
-    status: int = args.run(args)
+    with watching(args) as args.meter:
+        status: int = args.run(args)
     return status
 
 

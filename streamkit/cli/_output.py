@@ -11,7 +11,7 @@ import secrets
 import stat
 import sys
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -19,16 +19,22 @@ from ._escape import escape_line
 
 
 __all__ = [
+    "ASIDE",
     "STDOUT",
     "add_output_argument",
     "discard_output",
     "has_colour",
     "open_output",
+    "put",
+    "put_error",
     "stdout",
     "tell",
 ]
 
 STDOUT = "-"
+
+ASIDE: list[Callable[[], None]] = []
+"""What hides all else that is drawn on the terminal, before something is written there."""
 
 
 def add_output_argument(parser: argparse._ActionsContainer, note: str = "") -> None:
@@ -44,9 +50,34 @@ def add_output_argument(parser: argparse._ActionsContainer, note: str = "") -> N
 
 def tell(message: str) -> None:
     """Write *message*, escaped, as one line to standard error."""
+    put_error(f"streamkit: {escape_line(message)}\n")
+
+
+def put_error(text: str) -> None:
+    """Write *text*, already escaped, to standard error."""
     if sys.stderr is not None:  # None: closed by whoever started this
-        sys.stderr.write(f"streamkit: {escape_line(message)}\n")
+        _step_aside()
+        sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _step_aside() -> None:
+    for hide in ASIDE:
+        hide()
+
+
+def put(text: str, output: TextIO | None = None) -> None:
+    """
+    Write *text* to *output*, or to standard output, at once.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    output = stdout() if output is None else output
+    if ASIDE and output.isatty():
+        _step_aside()
+    output.write(text)
+    output.flush()
 
 
 def stdout() -> TextIO:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 
+from collections.abc import Iterator
+
 from streamkit._converter import to_json
 from streamkit._json import encode
 
 from ._command import Command
-from ._inputs import Failed, Found, add_reading_arguments, read_streams
-from ._output import add_output_argument, open_output, tell
+from ._each import add_jobs_argument, said
+from ._files import File
+from ._inputs import Failed, Found, add_reading_arguments, read_file
+from ._output import add_output_argument, open_output, put, tell
 from ._report import report, report_failure
+from ._said import Said
 from ._verdict import reasons
 
 
@@ -30,6 +35,7 @@ MOST_INDENT = 32
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
     parser.add_argument(
         "--strict", action="store_true", help="refuse what is incomplete or needs any repair"
     )
@@ -47,16 +53,19 @@ def run(args: argparse.Namespace) -> int:
     """Print the response of each stream and return the exit status."""
     status = 0
     with open_output(args.output) as output:
-        for item in read_streams(args):
-            line = _line(item, args)
-            if line is not None:
-                output.write(line + "\n")
-                output.flush()
-            complaint = _complaint(item)
-            if complaint is not None:
-                tell(f"{item.source}: {complaint}")
-            status = max(status, item.status)
+        for one in said(args, _say):
+            put(one.text, output)
+            status = max(status, one.status)
     return status
+
+
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    for item in read_file(args, file):
+        line = _line(item, args)
+        yield Said("" if line is None else line + "\n", item.status)
+        complaint = _complaint(item)
+        if complaint is not None:
+            tell(f"{item.source}: {complaint}")
 
 
 def _line(item: Found | Failed, args: argparse.Namespace) -> str | None:

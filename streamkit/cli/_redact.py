@@ -9,7 +9,8 @@ from pathlib import Path
 from streamkit.recordings import sniff
 
 from ._command import Command
-from ._inputs import OK, STDIN, USAGE, _open
+from ._files import STDIN, File
+from ._inputs import OK, USAGE, open_file
 from ._output import add_output_argument, open_output, tell
 from ._secrets import Redactor
 
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(name: str) -> bytes:
-    source = _open(name)
+    source = open_file(File(name))
     if not isinstance(source, Path):
         return source.read(MOST_DOCUMENT + 1)
     with source.open("rb") as file:

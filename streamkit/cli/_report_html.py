@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import attrs
 
 from ._command import Command
+from ._files import STDIN
 from ._html import document, text, wide_table
 from ._html_stream import stream_section
-from ._inputs import OK, STDIN, Failed, add_reading_arguments
+from ._inputs import OK, Failed, add_reading_arguments
 from ._inspect import HEAD, NUMBERS, row_cells
 from ._output import add_output_argument, open_output, tell
 from ._trace import Row, Traced, trace

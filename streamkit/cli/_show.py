@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from collections.abc import Iterator
+
 from ._command import Command
-from ._inputs import Failed, add_reading_arguments, read_streams
-from ._output import has_colour, stdout, tell
+from ._each import add_jobs_argument, said
+from ._files import File
+from ._inputs import Failed, add_reading_arguments, read_file
+from ._output import has_colour, put, tell
 from ._page import page, render
+from ._said import Said
 
 
 __all__ = ["COMMAND"]
@@ -26,22 +31,28 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print a page on each stream and return the exit status."""
     status = 0
     separator = ""
-    for item in read_streams(args):
+    for one in said(args, _say):
+        if one.text:
+            put(separator + one.text)
+            separator = "\n"
+        status = max(status, one.status)
+    return status
+
+
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    for item in read_file(args, file):
         if isinstance(item, Failed):
             tell(f"{item.source}: {item.message}")
+            yield Said(status=item.status)
         else:
-            output = stdout()
-            output.write(separator + render(page(item), has_colour=has_colour()))
-            output.flush()
-            separator = "\n"
-        status = max(status, item.status)
-    return status
+            yield Said(render(page(item), has_colour=has_colour()), item.status)
 
 
 COMMAND = Command(

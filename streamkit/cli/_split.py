@@ -11,7 +11,7 @@ from ._command import Command
 from ._escape import escape_line
 from ._forms import written
 from ._inputs import INCOMPLETE, OK, USAGE, Failed, add_reading_arguments
-from ._output import stdout, tell
+from ._output import put, tell
 from ._trace import Traced, trace
 
 
@@ -76,7 +76,7 @@ def _write(path: Path, traced: Traced, form: str) -> int:
     except FileExistsError:
         tell(f"{path}: exists, and was left as it is; choose an empty folder")
         return USAGE
-    stdout().write(f"{escape_line(str(path))}\n")
+    put(f"{escape_line(str(path))}\n")
     return OK
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -16,9 +16,12 @@ from streamkit._timing import Timing
 
 from ._columns import fit, seconds, terminal_width
 from ._command import Command
+from ._each import add_jobs_argument, said
+from ._files import File
 from ._inputs import Failed, add_reading_arguments
-from ._output import stdout, tell
-from ._trace import Traced, trace
+from ._output import put, tell
+from ._said import Said
+from ._trace import Traced, trace_file
 from ._verdict import kind_of, state
 
 
@@ -46,31 +49,37 @@ SUMMED = ("bytes", "chunks", "characters", "completion_tokens")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
     add_reading_arguments(parser)
+    add_jobs_argument(parser)
     parser.add_argument("--json", action="store_true", help="print JSON: the streams, the total")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print figures on each stream, and on all, and return the exit status."""
     status, streams = 0, []
-    for source, item in trace(args):
-        if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-        elif isinstance(item, Traced):
-            streams.append(stats_of(source, item))
-            if not args.json:
-                _print(_lines(streams[-1], item.outcome.timing))
-        status = max(status, getattr(item, "status", 0))
+    for one in said(args, _say):
+        put(one.text)
+        streams += [] if one.data is None else [one.data]
+        status = max(status, one.status)
     if args.json:
-        _print([encode({"streams": streams, "total": total_of(streams)})])
+        put(encode({"streams": streams, "total": total_of(streams)}) + "\n")
     elif len(streams) > 1:
-        _print(_total_lines(total_of(streams)))
+        put(_joined(_total_lines(total_of(streams))))
     return status
 
 
-def _print(lines: Iterator[str] | Sequence[str]) -> None:
-    output = stdout()
-    output.writelines(line + "\n" for line in lines)
-    output.flush()
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    for source, item in trace_file(args, file):
+        if isinstance(item, Failed):
+            tell(f"{source}: {item.message}")
+            yield Said(status=item.status)
+        elif isinstance(item, Traced):
+            stats = stats_of(source, item)
+            lines = "" if args.json else _joined(_lines(stats, item.outcome.timing))
+            yield Said(lines, item.status, stats)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(line + "\n" for line in lines)
 
 
 # -- Figures -------------------------------------------------------------------------

@@ -30,11 +30,13 @@ from streamkit._timing import timing_of
 from streamkit.recordings import Piece, read
 
 from ._adds import LOST, adds_content
-from ._inputs import INCOMPLETE, OK, STDIN, Failed, _open, reading_options
+from ._each import each
+from ._files import File
+from ._inputs import INCOMPLETE, OK, Failed, reading_options, source_of
 from ._output import tell
 
 
-__all__ = ["Item", "Row", "Traced", "Tracer", "inputs", "trace"]
+__all__ = ["Item", "Row", "Traced", "Tracer", "inputs", "trace", "trace_file"]
 
 LINE_END = re.compile(rb"\r\n?|\n")
 
@@ -340,20 +342,17 @@ class Tracer:
 # -- Inputs --------------------------------------------------------------------------
 
 
-def inputs(args: argparse.Namespace) -> Iterator[tuple[str, Iterable[Piece]]]:
-    """Yield the name and the pieces of each recording in the files of *args*."""
-    for name in args.files or [STDIN]:
-        label = "<stdin>" if name == STDIN else name
-        try:
-            yield from _recordings(name, label, args)
-        except (StreamkitError, OSError) as error:
-            yield label, _raising(error)
+def inputs(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Iterable[Piece]]]:
+    """Yield the name and the pieces of each recording in *file*."""
+    try:
+        yield from _recordings(args, file)
+    except (StreamkitError, OSError) as error:
+        yield file.label, _raising(error)
 
 
-def _recordings(
-    name: str, label: str, args: argparse.Namespace
-) -> Iterator[tuple[str, Iterable[Piece]]]:
-    recordings = read(_open(name), form=args.form, options=reading_options(args))
+def _recordings(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Iterable[Piece]]]:
+    label = file.label
+    recordings = read(source_of(args, file), form=args.form, options=reading_options(args))
     for number, recording in enumerate(recordings, 1):
         for note in recording.notes:
             what = recording.name or f"recording {number}"
@@ -366,17 +365,24 @@ def _raising(error: Exception) -> Iterator[Piece]:
     yield
 
 
-def trace(
-    args: argparse.Namespace, *, keep: bool = False
-) -> Iterator[tuple[str, Row | Traced | Failed]]:
+Found: TypeAlias = tuple[str, Row | Traced | Failed]
+
+
+def trace(args: argparse.Namespace, *, keep: bool = False) -> Iterator[Found]:
     """
-    Yield the name of each input of *args* with each thing that is found in it.
+    Yield what is found in each file of *args*, with the name of the recording it is in.
 
     Args:
         args: The arguments of the command.
         keep: The rows of a stream keep their payloads.
     """
-    for source, pieces in inputs(args):
+    for file in each(args):
+        yield from trace_file(args, file, keep=keep)
+
+
+def trace_file(args: argparse.Namespace, file: File, *, keep: bool = False) -> Iterator[Found]:
+    """Yield what `trace` yields, of one *file*."""
+    for source, pieces in inputs(args, file):
         tracer = Tracer(
             kind=args.kind,
             limits=Limits(**dict(args.limits)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from streamkit.cli import _main, _trace
+from streamkit.cli import _each, _main, _trace
+from streamkit.cli._files import Files
 from streamkit.recordings._pieces import Piece
 
 
@@ -16,8 +17,9 @@ def add_command(monkeypatch, command):
 
 def give(monkeypatch, *recordings):
     """Let commands read *recordings*, lists of pieces, instead of files."""
-    named = [(f"r{number}", pieces) for number, pieces in enumerate(recordings)]
-    monkeypatch.setattr(_trace, "inputs", lambda args: iter(named))
+    named = {f"r{number}": pieces for number, pieces in enumerate(recordings)}
+    monkeypatch.setattr(_each, "files_of", lambda args: Files([*named]))
+    monkeypatch.setattr(_trace, "inputs", lambda args, file: [(file.name, named[file.name])])
 
 
 def event(payload, time=None):

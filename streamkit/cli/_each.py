@@ -1,0 +1,96 @@
+"""Each file of a command in its turn, one after another or several at once."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from collections.abc import Iterator
+
+from ._files import File, Files
+from ._inputs import files_of
+from ._jobs import Say, in_processes
+from ._output import tell
+from ._said import Said
+
+
+__all__ = ["add_jobs_argument", "each", "said"]
+
+MOST_JOBS = 1024
+# As many as Windows can wait for at once.
+MOST_ON_WINDOWS = 61
+
+
+def add_jobs_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`, for commands that say the same of a file whichever are before it."""
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=1,
+        metavar="N",
+        help="read N files at once; 0 or auto: as many as there are cores (1)",
+    )
+
+
+def _jobs(value: str) -> int:
+    if value in ("auto", "0"):
+        return _cores()
+    if not (value.isascii() and value.isdecimal() and int(value[:9]) <= MOST_JOBS):
+        raise argparse.ArgumentTypeError(f"must be auto or 0 to {MOST_JOBS}, not {value!r}")
+    return min(int(value), MOST_ON_WINDOWS if sys.platform == "win32" else MOST_JOBS)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))  # a container may have few of many
+    return os.cpu_count() or 1
+
+
+def each(args: argparse.Namespace) -> Iterator[File]:
+    """Yield each file of *args* to read, and say at the end which were skipped."""
+    files = files_of(args)
+    yield from _one_by_one(args, files)
+    _tell_skipped(files)
+
+
+def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
+    """
+    Yield what *say* yields of each file of *args*, in their order.
+
+    With `--jobs` it runs in other processes, and so must be a function of a module.
+    """
+    files = files_of(args)
+    if args.jobs > 1 and len(files.found()) > 1:
+        yield from in_processes(args, say, _taken(args, files))
+    else:
+        for file in _one_by_one(args, files):
+            yield from say(args, file)
+    _tell_skipped(files)
+
+
+def _taken(args: argparse.Namespace, files: Files) -> Iterator[File]:
+    """Yield each of *files* that is to be read."""
+    found = files.found()
+    if args.meter is not None:
+        args.meter.expect(found)
+    for file in found:
+        if files.takes(file):
+            yield file
+        elif args.meter is not None:
+            args.meter.skip(file)
+
+
+def _one_by_one(args: argparse.Namespace, files: Files) -> Iterator[File]:
+    for file in _taken(args, files):
+        if args.meter is not None:
+            args.meter.start(file)
+        yield file
+        if args.meter is not None:
+            args.meter.finish()
+
+
+def _tell_skipped(files: Files) -> None:
+    note = files.note()
+    if note is not None:
+        tell(note)
