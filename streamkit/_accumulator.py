@@ -150,23 +150,21 @@ class Accumulator:
             UpstreamError: In strict mode, if *chunk* carries an error.
             InputRefused: After `finish` or one of these.
         """
-        if type(chunk) is not dict or self._refusal is not None:
-            self._repeater.forget()
-            self.add_plain(as_plain(chunk))
-        elif self._chunks < self._most_chunks and self._repeats(chunk):
-            self._chunks += 1
-            self._context.event += 1
-        else:
-            self._add_and_learn(chunk)
-
-    def _repeats(self, chunk: dict[str, Any]) -> bool:
-        """Merge *chunk* if it repeats the one before but for its text; return whether it does."""
+        is_plain = type(chunk) is dict and self._refusal is None
         try:
-            return self._repeater.add(chunk)
+            if is_plain and self._chunks < self._most_chunks and self._repeater.add(chunk):
+                self._chunks += 1
+                self._context.event += 1
+                return
         except LimitExceeded as error:
             self._chunks += 1
             self.fail(error)
             raise
+        if is_plain:
+            self._add_and_learn(chunk)
+        else:
+            self._repeater.forget()
+            self.add_plain(as_plain(chunk))
 
     def _add_and_learn(self, chunk: dict[str, Any]) -> None:
         log = self._context.log

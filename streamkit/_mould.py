@@ -51,6 +51,7 @@ class Mould:
         template: What it was made from.
         cast: Makes the chunk that has the given contents in its holes; it raises
             UnicodeDecodeError if one is no UTF-8.
+        match_all: Matches an event whole, or returns None.
     """
 
     __slots__ = (
@@ -59,14 +60,18 @@ class Mould:
         "_copies",
         "_decode",
         "_delta",
+        "_padding",
         "_places",
         "_remade",
+        "_text",
         "cast",
+        "match_all",
         "template",
     )
 
     def __init__(self, template: Template, decode: Callable[[bytes], Any] = json.loads) -> None:
         self.template = template
+        self.match_all = template.pattern.fullmatch
         self._base: dict[str, Any] = copy_json(template.chunk)  # a caller has the other
         self._decode = decode
         # Each container below the top: its parent's number, its key, its value.
@@ -80,9 +85,21 @@ class Mould:
         ]
         self._choice: dict[str, Any] = self._base["choices"][0]
         self._delta: Any = self._choice.get("delta")
-        is_flat = list(numbers) == FLAT and type(self._delta) is dict
-        self.cast: Callable[[Sequence[bytes]], dict[str, Any]]
-        self.cast = self._cast_flat if is_flat else self._cast_deep
+        self._text: Any = None
+        self._padding: list[Any] = []
+        self.cast: Callable[[Sequence[bytes]], dict[str, Any]] = self._cast_deep
+        if list(numbers) == FLAT and type(self._delta) is dict:
+            self.cast = self._cast_text if self._is_text() else self._cast_flat
+
+    def _is_text(self) -> bool:
+        """Tell whether the holes are a text in the delta, then padding at the top."""
+        if not self._places:
+            return False
+        (container, self._text, read), *rest = self._places
+        self._padding = [key for _, key, _ in rest]
+        return (container, read) == (3, unescape) and all(
+            (container, read) == (0, bytes.decode) for container, _, read in rest
+        )
 
     def _collect(self, path: tuple[Any, ...], value: Any, numbers: dict[Any, int]) -> None:
         pairs = value.items() if type(value) is dict else enumerate(value)
@@ -118,6 +135,18 @@ class Mould:
             made[container][key] = read(content)
         choice["delta"] = delta
         chunk["choices"] = [choice]
+        return chunk
+
+    def _cast_text(self, contents: Sequence[bytes]) -> dict[str, Any]:
+        """As `_cast_flat`, for a text in the delta and padding: most chunks of most streams."""
+        chunk: dict[str, Any] = self._base.copy()
+        choice = self._choice.copy()
+        delta = choice["delta"] = self._delta.copy()
+        chunk["choices"] = [choice]
+        body = contents[0].decode()
+        delta[self._text] = scanstring(body + '"', 0)[0] if "\\" in body else body
+        for position, key in enumerate(self._padding, 1):
+            chunk[key] = contents[position].decode()
         return chunk
 
 

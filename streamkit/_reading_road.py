@@ -51,8 +51,8 @@ class ReadingRoad:
         self._varying: tuple[Any, Any] = (None, None)
         self._frames: list[Frame] = []
         self._is_done = False
-        # Whether the next byte starts an event that may match the template.
-        self._is_ready = False
+        # The mould, if the next byte starts an event that may match its template.
+        self._ready: Mould | None = None
         # What went the fast road since the slow one was last told.
         self._size = self._events = 0
 
@@ -63,17 +63,17 @@ class ReadingRoad:
 
     def one(self, data: bytes) -> dict[str, Any] | None:
         """Return the chunk of *data* if it is just one event, and matches the template."""
-        mould = self._mould
-        if mould is None or not self._is_ready or len(data) > self._longest:
+        mould, size = self._ready, len(data)
+        if mould is None or size > self._longest:
             return None
-        match = mould.template.pattern.fullmatch(data)
+        match = mould.match_all(data)
         if match is None:
             return None
         try:
             chunk = mould.cast(match.groups())
         except UnicodeDecodeError:
             return None
-        self._size += len(data)
+        self._size += size
         self._events += 1
         return chunk
 
@@ -85,14 +85,14 @@ class ReadingRoad:
             LimitExceeded: If a bound is crossed.
             FramingError: From a strict log.
         """
-        self._is_ready = False
+        self._ready = None
         self._tell()
         self._road.feed(data)
-        self._is_ready = self._can_run() and not self._road.has_tail
+        self._ready = self._mould if self._can_run() and not self._road.has_tail else None
 
     def finish(self) -> None:
         """Take note of the end of the input."""
-        self._is_ready = False
+        self._ready = None
         self._tell()
         self._road.finish()
 

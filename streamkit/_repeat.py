@@ -11,6 +11,7 @@ what it got.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -24,6 +25,8 @@ __all__ = ["Repeater"]
 
 # After how many chunks that match none the next is learned, at most.
 LONGEST_WAIT = 256
+# Names longer than this, in characters, are not worth keeping when the stream is over.
+LONGEST_SHARED = 1024
 # How long the path of a hole is at each level.
 DEPTHS = TOP_DEPTH, CHOICE_DEPTH, DELTA_DEPTH = 1, 3, 4
 
@@ -47,11 +50,15 @@ class Level:
 
 def _getter(names: list[str]) -> Getter:
     """Return what gets *names* of a mapping, as a tuple unless there is just one."""
-    return itemgetter(*names) if names else _nothing
+    if sum(map(len, names)) > LONGEST_SHARED:
+        return itemgetter(*names)
+    return _shared_getter(tuple(names))
 
 
-def _nothing(_: Mapping[str, Any]) -> None:
-    return None
+# Streams of one server are alike, and many may be open: they share what they can.
+@lru_cache(maxsize=64)
+def _shared_getter(names: tuple[str, ...]) -> Getter:
+    return itemgetter(*names) if names else len  # any that is cheap: sizes are equal anyway
 
 
 class Shape:
@@ -92,8 +99,7 @@ class Shape:
                 return None
             delta = delta or {}
             top.need(chunk)
-            of_choice.need(choice)
-            of_delta.need(delta)
+            of_choice.need(choice)  # those of the delta are looked at when they are merged
             has_shape = (
                 len(choice) == of_choice.size
                 and len(delta) == of_delta.size
@@ -158,13 +164,14 @@ class Repeater:
         Raises:
             LimitExceeded: If there is too much text.
         """
-        if not self._bound or self._shape is None:
+        shape = self._shape
+        if shape is None:
             return False
         if self._context.fed_alone != self._fed_alone:
             self._fed_alone = self._context.fed_alone
             self.forget()
             return False
-        choice = self._shape.choice_of(chunk)
+        choice = shape.choice_of(chunk)
         if choice is None:
             return False
         index = choice.get("index", 0)

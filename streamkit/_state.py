@@ -18,7 +18,7 @@ from ._limits import Limits
 __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
 
 PIECES = 1024
-LEAST_JOINED = 1 << 16
+LEAST_JOINED = 1 << 14
 ATOMS = frozenset({int, float, bool, type(None)})
 HIGH_SURROGATES = ("\ud800", "\udbff")
 
@@ -205,8 +205,8 @@ class Text:
         self._pieces.clear()
         self._blocks.append(block)
         self._waiting += len(block)
-        # Joining when an eighth is new keeps the whole linear, and its peak small.
-        if self._waiting > max(LEAST_JOINED, len(self._whole) // 8):
+        # Joining when a sixteenth is new keeps the whole linear, and its peak small.
+        if self._waiting > max(LEAST_JOINED, len(self._whole) // 16):
             self._join()
 
     def _mended(self, new: str) -> str:
