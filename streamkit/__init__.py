@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from ._rebuild import rebuild, rebuild_all
     from ._rules import RULES, Rule
     from ._sse import ServerSentEvent, SSEParser
+    from ._timing import Timing
 
 
 __version__ = "0.1.0"
@@ -118,6 +119,7 @@ __all__ = [
     "SSEParser",
     "ServerSentEvent",
     "StreamkitError",
+    "Timing",
     "TokenLogprob",
     "ToolCall",
     "ToolCallDelta",
@@ -171,6 +173,7 @@ _ROOMS = {
     "_rebuild": ("rebuild", "rebuild_all"),
     "_rules": ("RULES", "Rule"),
     "_sse": ("SSEParser", "ServerSentEvent"),
+    "_timing": ("Timing",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

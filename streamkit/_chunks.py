@@ -127,7 +127,7 @@ class ChunkReader:
         return chunks
 
     def _take(self, frame: Frame) -> None:
-        value, event, offset, _ = frame
+        value, event, offset = frame[:3]
         if value is DONE:
             self.done = True
         elif self.done:

@@ -95,6 +95,11 @@ class Framer:
         """Whether the next byte starts an event."""
         return self._lines.is_at_start_of_line and self._payloads.is_between_events
 
+    @property
+    def offset(self) -> int:
+        """How many bytes were taken."""
+        return self._lines.end
+
     def skip(self, size: int, events: int) -> int:
         """
         Take note of *events* that were read otherwise, *size* bytes in all.

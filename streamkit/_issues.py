@@ -202,7 +202,8 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "rows_sorted": "Rows were out of order; they were sorted.",
         # Times: likewise.
         "clock_backwards": "The recording's clock goes backwards; those gaps were left out.",
-        "clock_bad": "A time is not a number, or not finite; it was left out.",
+        "clock_bad": "A time is no number, or beyond the year 9999; it was left out.",
+        "clock_jumps": "Over half an hour between two chunks: a clock was set, or zones mixed.",
         "clock_missing": "Some chunks have no time; what they would tell is unknown.",
         "clock_stands": "All chunks have one time: it was not kept as they came.",
     }

@@ -48,9 +48,10 @@ class LineSplitter:
     Attributes:
         offset: Where the first line of the last `feed` starts, in bytes from
             the start of the input.
+        end: How many bytes were taken.
     """
 
-    __slots__ = ("_end", "_limits", "_pieces", "_size", "_started", "_swallow_lf", "offset")
+    __slots__ = ("_limits", "_pieces", "_size", "_started", "_swallow_lf", "end", "offset")
 
     def __init__(self, limits: Limits) -> None:
         if not isinstance(limits, Limits):
@@ -58,7 +59,7 @@ class LineSplitter:
         self._limits = limits
         self._pieces: list[bytes] = []
         self._size = 0
-        self._end = 0
+        self.end = 0
         self._swallow_lf = False
         self._started = False
         self.offset = 0
@@ -75,7 +76,7 @@ class LineSplitter:
             self._swallow_lf = False
             if data[0] == LF:
                 data = data[1:]
-                self._end += 1
+                self.end += 1
         last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not last:
             self._hold(data)
@@ -96,12 +97,12 @@ class LineSplitter:
 
     def skip(self, size: int) -> None:
         """Take note of *size* bytes of whole lines that were read otherwise."""
-        self._end += size
+        self.end += size
         self._started = True
 
     def rest(self) -> bytes:
         """Return the unterminated last line, and forget it."""
-        self.offset = self._end - self._size
+        self.offset = self.end - self._size
         rest = b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
@@ -111,7 +112,7 @@ class LineSplitter:
         if data:
             self._pieces.append(data)
             self._size += len(data)
-            self._end += len(data)
+            self.end += len(data)
             bound = self._limits.line
             if bound is not None and self._size > bound:
                 self._refuse_pending()
@@ -120,11 +121,11 @@ class LineSplitter:
         """Raise if the pending line is too long without the BOM that it may start with."""
         has_bom = not self._started and b"".join(self._pieces).startswith(BOM)
         size = self._size - (len(BOM) if has_bom else 0)
-        self._limits.check("line", size, self._end - self._size)
+        self._limits.check("line", size, self.end - self._size)
 
     def _whole_lines(self, head: bytes) -> list[bytes]:
-        self.offset = self._end - self._size
-        self._end += len(head)
+        self.offset = self.end - self._size
+        self.end += len(head)
         if self._pieces:
             head = b"".join([*self._pieces, head])
             self._pieces.clear()

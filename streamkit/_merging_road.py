@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._clock import Clock
 from ._fast import Sinks, apply_run, bind
 from ._framing import Framer
 from ._issues import IssueLog
@@ -31,12 +32,19 @@ class MergingRoad:
         log: Takes the framing's issues.
         limits: Bounds on lines, events and JSON.
         decoder: Decodes the payloads of the slow road.
+        clock: Tells when events came, if the recording has times.
     """
 
     def __init__(
-        self, splitter: StreamSplitter, log: IssueLog, limits: Limits, decoder: Decoder
+        self,
+        splitter: StreamSplitter,
+        log: IssueLog,
+        limits: Limits,
+        decoder: Decoder,
+        clock: Clock | None = None,
     ) -> None:
         self._splitter = splitter
+        self._clock = clock
         self._log = log
         self._longest = limits.longest
         self._framer = Framer(log, limits, decoder, self._take)
@@ -139,6 +147,8 @@ class MergingRoad:
             return 0
         if len(data) > self._longest or not self._framer.is_between_events:
             return 0
+        if self._is_timed and not (stream.stopwatch and stream.stopwatch.knows_content):
+            return 0
         rows, stop = self._scan(template, data, at)
         accumulator = stream.accumulator
         chunks = accumulator.context.limits.chunks
@@ -149,6 +159,8 @@ class MergingRoad:
             self._reach = max(self._reach // 4, LEAST_REACH)
             return 0
         self._count(template, stream, stop - at, len(rows))
+        if self._is_timed:
+            self._take_times(stream, template, data[at:stop])
         return stop - at
 
     def _scan(self, template: Template, data: bytes, at: int) -> tuple[list[Any], int]:
@@ -163,6 +175,22 @@ class MergingRoad:
         rows, stop = prefix_of(template, data, at, stop)
         self._reach = max(2 * (stop - at), LEAST_REACH)
         return rows, stop
+
+    @property
+    def _is_timed(self) -> bool:
+        return self._clock is not None and self._clock.is_running
+
+    def _take_times(self, stream: Open, template: Template, run: bytes) -> None:
+        """Take the time of each event of *run*, which has been counted."""
+        assert self._clock is not None
+        assert stream.stopwatch is not None
+        ending = template.ending
+        start, at = self._framer.offset - len(run), 0
+        event = stream.accumulator.context.event - run.count(ending)
+        while at < len(run):
+            stream.stopwatch.add(self._clock.at(start + at), event=event, offset=start + at)
+            at = run.index(ending, at) + len(ending)
+            event += 1
 
     def _count(self, template: Template, stream: Open, size: int, events: int) -> None:
         """Take note of a run, as the slow road would have."""

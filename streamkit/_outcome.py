@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -13,6 +13,7 @@ from ._issues import Issue
 
 if TYPE_CHECKING:
     from ._models import ChatCompletion, Completion
+    from ._timing import Timing
 
 
 __all__ = ["Outcome"]
@@ -44,7 +45,7 @@ class Outcome:
     issue_counts: Mapping[str, int] = attrs.field(factory=dict)
     chunks: int = 0
     done: bool | None = None
-    timing: Any = None
+    timing: Timing | None = None
 
     def raise_if_incomplete(self) -> None:
         """

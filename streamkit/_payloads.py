@@ -51,13 +51,15 @@ class Frame(NamedTuple):
     """
     One payload, or `DONE`, and where it was found.
 
-    A payload that is *clean* has no half surrogates in its strings.
+    A payload that is *clean* has no half surrogates in its strings.  Its *time* is
+    known if the recording has times.
     """
 
     value: Any
     event: int
     offset: int | None
     clean: bool = True
+    time: float | None = None
 
 
 @attrs.define

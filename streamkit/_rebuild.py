@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import attrs
 
 from ._accumulator import Accumulator
+from ._clock import Clock
 from ._errors import (
     FramingError,
     InvalidChunk,
@@ -33,7 +34,7 @@ from ._rules import Rule
 from ._streams import StreamSplitter
 
 
-__all__ = ["FORMS", "Source", "rebuild", "rebuild_all", "source_blocks"]
+__all__ = ["FORMS", "Options", "Source", "outcomes", "rebuild", "rebuild_all", "source_blocks"]
 
 Source: TypeAlias = (
     bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO | Iterable[Any]
@@ -54,6 +55,10 @@ class Options:
     rules: Mapping[str, Rule] | None
     cumulative: bool
     json: Backend
+
+    def __attrs_post_init__(self) -> None:
+        self.accumulator()  # wrong arguments are a TypeError here, not at the first outcome
+        Decoder(self.json, self.limits)
 
     def accumulator(self) -> Accumulator:
         return Accumulator(
@@ -126,7 +131,8 @@ def rebuild_all(
     Args:
         source: The recording: bytes, its text as str, a path (`pathlib.Path`), a
             binary file, or an iterable of bytes or of chunks.
-        form: `"auto"`, or one of `"sse"`, `"json"`, `"jsonl"`.
+        form: `"auto"`, or one of `"sse"`, `"json"`, `"jsonl"`; for all others
+            there is `streamkit.recordings.rebuild`.
         kind: `"chat"` or `"completion"`; None: the chunks tell.
         strict: Raise at the first repair, and unless each stream is complete.
         limits: Bounds on input and result; crossing one ends the outcome with
@@ -142,15 +148,16 @@ def rebuild_all(
         StreamkitError: In strict mode, what is wrong with the stream.
     """
     if form not in FORMS:
-        raise UnknownForm(f"form must be one of {', '.join(FORMS)}, not {form!r}")
+        raise UnknownForm(
+            f"form must be one of {', '.join(FORMS)}, not {form!r}; "
+            f"other forms are read by streamkit.recordings.rebuild"
+        )
     options = Options(
         kind=kind, strict=strict, limits=limits, rules=rules, cumulative=cumulative, json=json
     )
-    options.accumulator()  # wrong arguments are a TypeError here, not at the first outcome
-    Decoder(json, limits)
     blocks = _blocks(source)
     if blocks is not None:
-        return _from_bytes(blocks, options)
+        return outcomes(blocks, options)
     return _from_items(cast("Iterable[Any]", source), options)
 
 
@@ -216,7 +223,7 @@ def _from_items(source: Iterable[Any], options: Options) -> Iterator[Outcome]:
     is_text = isinstance(first, (bytes, bytearray, memoryview, str))
     items = _rejoined([first], items)
     del first  # a block that is kept would add to the memory all along
-    yield from _from_bytes(_encoded(items), options) if is_text else _from_chunks(items, options)
+    yield from outcomes(_encoded(items), options) if is_text else _from_chunks(items, options)
 
 
 def _rejoined(first: list[Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -246,15 +253,18 @@ def _from_chunks(items: Iterator[Any], options: Options) -> Iterator[Outcome]:
     yield from _checked(splitter.finish(), options)
 
 
-def _from_bytes(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
+def outcomes(
+    blocks: Iterable[bytes], options: Options, clock: Clock | None = None
+) -> Iterator[Outcome]:
+    """Return the outcomes of all streams in *blocks*, with timing if *clock* knows their times."""
     log = options.log()
-    splitter = StreamSplitter(options.accumulator, log, owned=True, framed=True)
+    splitter = StreamSplitter(options.accumulator, log, owned=True, framed=True, clock=clock)
     decoder = Decoder(options.json, options.limits)
     road: Framer | MergingRoad
     if options.cumulative:  # each piece replaces what it repeats: no run is alike
         road = Framer(log, options.limits, decoder, splitter.take)
     else:
-        road = MergingRoad(splitter, log, options.limits, decoder)
+        road = MergingRoad(splitter, log, options.limits, decoder, clock)
     error: StreamkitError | None = None
     try:
         for block in blocks:

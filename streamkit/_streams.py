@@ -21,11 +21,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from ._accumulator import Accumulator
+from ._clock import Clock
+from ._content import adds_content
 from ._errors import LimitExceeded, StreamkitError, quote
 from ._issues import IssueLog
-from ._kinds import dict_entries, is_ping
+from ._kinds import dict_entries, is_chunk, is_ping
 from ._outcome import Outcome
 from ._payloads import DONE, Frame
+from ._timing import Stopwatch
 
 
 if TYPE_CHECKING:
@@ -51,6 +54,16 @@ class Open:
     same_id: int = 0
     done: bool = False
     is_final: bool = False
+    stopwatch: Stopwatch | None = None
+
+    def take_time(self, frame: Frame) -> None:
+        """Take the time of the chunk of *frame*, the next to be added."""
+        if self.stopwatch is None:
+            self.stopwatch = Stopwatch()
+            self.stopwatch.miss(self.accumulator.chunks, self.event)
+        if is_chunk(frame.value):
+            adds = not self.stopwatch.knows_content and adds_content(frame.value)
+            self.stopwatch.add(frame.time, adds=adds, event=frame.event, offset=frame.offset)
 
     def add(self, frame: Frame, *, owned: bool) -> None:
         """Add the chunk of *frame*; a stream that failed takes no more."""
@@ -107,6 +120,7 @@ class StreamSplitter:
         log: Where the framing records its issues.
         owned: The payloads belong to the accumulators.
         framed: The source can have a `[DONE]`.
+        clock: Tells when payloads came, if the recording has times.
     """
 
     def __init__(
@@ -116,11 +130,13 @@ class StreamSplitter:
         *,
         owned: bool,
         framed: bool,
+        clock: Clock | None = None,
     ) -> None:
         self._make = make
         self._log = log
         self._owned = owned
         self._framed = framed
+        self._clock = clock
         self._open: list[Open] = []
         self._by_id: dict[str | None, Open] = {}
         self._last: Open | None = None
@@ -137,6 +153,8 @@ class StreamSplitter:
         Raises:
             InvalidChunk: In strict mode, likewise `UpstreamError` and `LimitExceeded`.
         """
+        if self._clock is not None and self._clock.is_running and frame.offset is not None:
+            frame = frame._replace(time=self._clock.at(frame.offset))
         if frame.value is DONE and self._held:
             self._held.append(frame)  # whose it is is not known yet
         elif frame.value is DONE:
@@ -282,6 +300,8 @@ class StreamSplitter:
         self._add(stream, frame)
 
     def _add(self, stream: Open, frame: Frame) -> None:
+        if self._clock is not None and self._clock.is_running:
+            stream.take_time(frame)
         try:
             stream.add(frame, owned=self._owned)
         except LimitExceeded:
@@ -343,10 +363,26 @@ class StreamSplitter:
             is_whole = stream.is_final and not stream.done
             done = stream.done if self._framed and not is_whole else None
             outcome = stream.accumulator.finish(done=done, cut=cut and stream is self._last)
+            outcome = self._timed(outcome, stream)
             self._give_out(outcome, before if is_last else streams[number + 1].event)
         self._by_id.clear()
         self._last = None
         self._is_merged = False
+
+    def _timed(self, outcome: Outcome, stream: Open) -> Outcome:
+        """Return *outcome* with the timing of *stream*, and what is wrong with its clock."""
+        if self._clock is None or stream.stopwatch is None:
+            return outcome
+        usage = None if outcome.response is None else outcome.response.usage
+        # The request that the clock knows of is that of the first stream.
+        started = None if self._count else self._clock.started
+        issues = tuple(stream.stopwatch.issues())
+        return attrs.evolve(
+            outcome,
+            timing=stream.stopwatch.timing(usage, started=started),
+            issues=(*outcome.issues, *issues),
+            issue_counts={**outcome.issue_counts, **{issue.code: 1 for issue in issues}},
+        )
 
     def _give_out(self, outcome: Outcome, before: int | None) -> None:
         """Add the framing's issues up to event *before* to *outcome*."""

@@ -1,5 +1,5 @@
 """
-When the chunks of a stream came: `Timing`.
+When the chunks of a stream came: `Timing`, and the `Stopwatch` that takes it.
 
 A chunk is not a token: servers put several tokens into one, or half of one, and
 what lies between server and recorder joins and holds back chunks.  So gaps are
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,13 +19,18 @@ import attrs
 from ._issues import Issue
 
 
-__all__ = ["Timing", "timing_of"]
+__all__ = ["Stopwatch", "Timing"]
 
 # A recording that counts from its own start begins with a small number; one that
 # counts from an epoch, or a clock on the wall, does not.
 LONGEST_WAIT = 600.0
 # Fewer chunks may well come at the same moment.
 ENOUGH_TO_STAND = 3
+# No server keeps a connection silent for longer: the clock was set, or two of
+# different zones were mixed.
+LONGEST_GAP = 1800.0
+# In seconds since 1970; beyond it is no time but a number of another unit.
+YEAR_10000 = 253_402_300_800
 
 
 @attrs.frozen(kw_only=True)
@@ -65,61 +70,142 @@ class Timing:
     tokens_per_second: float | None = None
 
 
-def timing_of(
-    times: Sequence[Any],
-    contents: Sequence[bool],
-    usage: Any = None,
-    *,
-    started: float | None = None,
-) -> tuple[Timing | None, tuple[Issue, ...]]:
+@attrs.define
+class _Fault:
+    """What is wrong with a clock: how often, and where first."""
+
+    count: int = 0
+    event: int | None = None
+    offset: int | None = None
+
+    def add(self, event: int | None, offset: int | None, count: int = 1) -> None:
+        if not self.count:
+            self.event, self.offset = event, offset
+        self.count += count
+
+    def issues(self, code: str, message: str) -> Iterator[Issue]:
+        if self.count:
+            yield Issue(code, message.format(self.count), self.event, self.offset)
+
+
+class Stopwatch:
     """
-    Return the timing of a stream, and what is wrong with its clock.
+    Take the times of one stream's chunks, one after another.
 
-    Args:
-        times: When each chunk came, in seconds; None where that is not known.
-        contents: Whether each chunk adds text or a tool call.
-        usage: The response's usage, a `Usage` or a mapping.
-        started: When the request was sent, on the same clock.
+    Only the gaps are kept: 8 bytes a chunk.
 
-    >>> timing, issues = timing_of([10.0, 10.5, 11.0], [False, True, True], started=9.0)
+    >>> watch = Stopwatch()
+    >>> for time in (10.0, 10.5, 11.5):
+    ...     watch.add(time, adds=time > 10)
+    >>> timing = watch.timing(started=9.0)
     >>> timing.first_chunk, timing.first_content, timing.gap_max
-    (1.0, 1.5, 0.5)
+    (1.0, 1.5, 1.0)
     """
-    clean = [_seconds(time) for time in times]
-    known = [time for time in clean if time is not None]
-    issues = tuple(_issues(times, clean))
-    if not known:
-        return None, issues
-    origin, zero = _origin(known[0], _seconds(started))
-    content = (time for time, adds in zip(clean, contents, strict=False) if adds)
-    first_content = next((time for time in content if time is not None), None)
-    duration = _since(zero, max(known))
-    gaps = sorted(later - earlier for earlier, later in _gaps(clean))
-    timing = Timing(
-        origin=origin,
-        chunks=len(times),
-        timed=len(known),
-        first_chunk=None if origin == "first chunk" else _since(zero, known[0]),
-        first_content=None if first_content is None else _since(zero, first_content),
-        duration=duration,
-        gap_p50=_percentile(gaps, 0.5),
-        gap_p95=_percentile(gaps, 0.95),
-        gap_max=_percentile(gaps, 1),
-        chunks_per_second=_rate(len(known) - 1, max(known) - known[0]),
-        tokens_per_second=_rate(_tokens(usage), duration),
-    )
-    return timing, issues
+
+    def __init__(self) -> None:
+        self._chunks = self._timed = 0
+        self._first = self._content = self._before = self._known = math.nan
+        self._least, self._most = math.inf, -math.inf
+        self._gaps = array("d")
+        self._bad, self._missing, self._back, self._jumps = (_Fault() for _ in range(4))
+
+    @property
+    def knows_content(self) -> bool:
+        """Whether the time of the first content is known: whether later chunks add any is not asked."""
+        return self._content == self._content
+
+    def miss(self, chunks: int, event: int | None = None) -> None:
+        """Take note of *chunks* that have no time, the first of them number *event*."""
+        if chunks:
+            self._chunks += chunks
+            self._before = math.nan
+            self._missing.add(event, None, chunks)
+
+    def add(
+        self,
+        time: Any,
+        *,
+        adds: bool = False,
+        event: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        """
+        Take note of a chunk.
+
+        Args:
+            time: When it came, in seconds; None if that is not known.
+            adds: Whether it adds text or a tool call.
+            event: Its number, for issues.
+            offset: Where it is, for issues.
+        """
+        self._chunks += 1
+        seconds = _seconds(time)
+        if seconds is None:
+            self._before = math.nan
+            (self._missing if time is None else self._bad).add(event, offset)
+            return
+        self._timed += 1
+        if self._timed == 1:
+            self._first = seconds
+        if adds and not self.knows_content:
+            self._content = seconds
+        self._step(seconds, event, offset)
+
+    def _step(self, seconds: float, event: int | None, offset: int | None) -> None:
+        # Comparisons with NaN, a time that is not known, are false.
+        if seconds < self._known:
+            self._back.add(event, offset)
+        elif seconds - self._known > LONGEST_GAP:
+            self._jumps.add(event, offset)
+        if seconds >= self._before:
+            self._gaps.append(seconds - self._before)
+        self._least = min(self._least, seconds)
+        self._most = max(self._most, seconds)
+        self._before = self._known = seconds
+
+    def timing(self, usage: Any = None, *, started: Any = None) -> Timing | None:
+        """
+        Return the timing so far, or None if no time is known.
+
+        Args:
+            usage: The response's usage, a `Usage` or a mapping.
+            started: When the request was sent, on the same clock.
+        """
+        if not self._timed:
+            return None
+        origin, zero = _origin(self._first, _seconds(started))
+        gaps = sorted(self._gaps)
+        duration = _since(zero, self._most)
+        return Timing(
+            origin=origin,
+            chunks=self._chunks,
+            timed=self._timed,
+            first_chunk=None if origin == "first chunk" else _since(zero, self._first),
+            first_content=_since(zero, self._content) if self.knows_content else None,
+            duration=duration,
+            gap_p50=_percentile(gaps, 0.5),
+            gap_p95=_percentile(gaps, 0.95),
+            gap_max=_percentile(gaps, 1),
+            chunks_per_second=_rate(self._timed - 1, self._most - self._first),
+            tokens_per_second=_rate(_tokens(usage), duration),
+        )
+
+    def issues(self) -> Iterator[Issue]:
+        """Yield what is wrong with the clock, each kind once."""
+        yield from self._bad.issues("clock_bad", "{} times are no numbers, or beyond the year 9999")
+        if self._timed:
+            yield from self._missing.issues("clock_missing", "{} chunks have no time")
+        yield from self._back.issues("clock_backwards", "the clock went backwards {} times")
+        yield from self._jumps.issues("clock_jumps", "{} gaps are longer than half an hour")
+        if self._timed >= ENOUGH_TO_STAND and self._least == self._most:
+            yield Issue("clock_stands", f"all {self._timed} chunks have the same time")
 
 
 def _seconds(time: Any) -> float | None:
     """Return *time* as a number of seconds, or None if it is none."""
     if isinstance(time, bool) or not isinstance(time, (int, float)):
         return None
-    try:
-        seconds = float(time)
-    except OverflowError:
-        return None
-    return seconds if math.isfinite(seconds) else None
+    return float(time) if -YEAR_10000 < time < YEAR_10000 else None
 
 
 def _origin(first: float, started: float | None) -> tuple[str, float]:
@@ -133,13 +219,6 @@ def _origin(first: float, started: float | None) -> tuple[str, float]:
 def _since(zero: float, time: float) -> float:
     """Return the time from *zero* to *time*, which a bad clock may put before it."""
     return max(time - zero, 0.0)
-
-
-def _gaps(times: Iterable[float | None]) -> Iterator[tuple[float, float]]:
-    """Yield the times of neighbours, both known, where the clock does not go backwards."""
-    for earlier, later in pairwise(times):
-        if earlier is not None and later is not None and earlier <= later:
-            yield earlier, later
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float | None:
@@ -162,33 +241,3 @@ def _tokens(usage: Any) -> float | None:
     )
     tokens = _seconds(count)
     return tokens if tokens is not None and tokens > 0 else None
-
-
-# -- Wrong clocks --------------------------------------------------------------------
-
-
-def _issues(times: Sequence[Any], clean: Sequence[float | None]) -> Iterator[Issue]:
-    """Yield what is wrong with the clock, each kind once."""
-    bad = [n for n, time in enumerate(times) if time is not None and clean[n] is None]
-    if bad:
-        yield Issue("clock_bad", f"{len(bad)} times are no finite number", bad[0])
-    known = [time for time in clean if time is not None]
-    missing = [n for n, time in enumerate(times) if time is None]
-    if missing and known:
-        yield Issue("clock_missing", f"{len(missing)} chunks have no time", missing[0])
-    back = [n for n, (a, b) in enumerate(_neighbours(clean), 1) if b < a]
-    if back:
-        yield Issue("clock_backwards", f"the clock went backwards {len(back)} times", back[0])
-    if len(known) >= ENOUGH_TO_STAND and min(known) == max(known):
-        yield Issue("clock_stands", f"all {len(known)} chunks have the same time")
-
-
-def _neighbours(times: Iterable[float | None]) -> Iterator[tuple[float, float]]:
-    """Yield the pairs of neighbours; a time that is not known counts as no change."""
-    last = -math.inf
-    earlier: float | None = None
-    for time in times:
-        last = last if time is None else time
-        if earlier is not None:
-            yield earlier, last
-        earlier = last

@@ -20,8 +20,8 @@ PACKAGE = Path(streamkit.__file__).parent
 
 # From the ground up.  A room may import rooms of lower floors only.
 FLOORS = [
-    {"_errors", "_kinds", "_models", "_rules", "_scan", "_spans", "_views"},
-    {"_chunk_models", "_issues", "_limits", "_template"},
+    {"_clock", "_errors", "_kinds", "_models", "_rules", "_scan", "_spans", "_views"},
+    {"_chunk_models", "_content", "_issues", "_limits", "_template"},
     {"_json", "_lines", "_mould", "_outcome", "_timing"},
     {"_converter", "_payloads", "_sse", "_state"},
     {"_cells", "_framing", "_plain"},

@@ -4,8 +4,16 @@ import math
 
 import pytest
 
-from streamkit import Usage
-from streamkit._timing import Timing, timing_of
+from streamkit import Timing, Usage
+from streamkit._timing import Stopwatch
+
+
+def timing_of(times, contents, usage=None, *, started=None):
+    """Return the timing of chunks, and what is wrong with their clock."""
+    watch = Stopwatch()
+    for event, (time, adds) in enumerate(zip(times, contents, strict=True)):
+        watch.add(time, adds=adds, event=event, offset=10 * event)
+    return watch.timing(usage, started=started), tuple(watch.issues())
 
 
 def codes(issues):
@@ -67,12 +75,12 @@ def test_no_times(times):
     assert timing_of(times, [True] * len(times)) == (None, ())
 
 
-@pytest.mark.parametrize("bad", ["1", True, math.nan, math.inf, 10**400, [], {}])
+@pytest.mark.parametrize("bad", ["1", True, math.nan, math.inf, -math.inf, 10**400, 1e18, [], {}])
 def test_bad_times(bad):
     """What is no time is left out."""
     timing, issues = timing_of([1.0, bad, 2.0], [False, True, True])
     assert codes(issues) == ["clock_bad"]
-    assert issues[0].event == 1
+    assert (issues[0].event, issues[0].offset) == (1, 10)
     assert (timing.chunks, timing.timed, timing.first_content) == (3, 2, 2.0)
     assert timing.gap_max is None
     only, issues = timing_of([bad], [True])
@@ -120,3 +128,33 @@ def test_rates_are_finite():
     assert timing.tokens_per_second is None
     assert timing.chunks_per_second is None
 
+
+def test_jumps():
+    """A clock that was set forward, or times of two zones, make a gap that is said."""
+    timing, issues = timing_of([1e9, 1e9 + 1, 1e9 + 7202, 1e9 + 7203], [True] * 4)
+    assert codes(issues) == ["clock_jumps"]
+    assert issues[0].event == 2
+    assert timing.gap_max == 7201
+    _, issues = timing_of([1e9, None, 1e9 + 7200], [True] * 3)
+    assert codes(issues) == ["clock_missing", "clock_jumps"]
+
+
+def test_the_year_9999():
+    """It is a time yet; the year after is none."""
+    timing, issues = timing_of([1e9, 253_402_300_799.0, 253_402_300_800.0], [True] * 3)
+    assert codes(issues) == ["clock_bad", "clock_jumps"]
+    assert timing.timed == 2
+
+
+def test_chunks_without_times_all_at_once():
+    """They count as chunks, and the gap to the next is unknown."""
+    watch = Stopwatch()
+    watch.miss(0)
+    assert not list(watch.issues())
+    watch.add(1.0)
+    watch.miss(3, event=1)
+    watch.add(2.0)
+    timing = watch.timing()
+    assert (timing.chunks, timing.timed, timing.gap_max) == (5, 2, None)
+    [issue] = watch.issues()
+    assert (issue.code, issue.event, issue.message) == ("clock_missing", 1, "3 chunks have no time")

@@ -9,13 +9,14 @@ from typing import Any
 
 import attrs
 
+from streamkit._content import is_content
 from streamkit._json import encode
 from streamkit._kinds import dict_entries, is_ping
 from streamkit._payloads import DONE
 from streamkit._streams import is_final
 
 
-__all__ = ["LOST", "Addition", "additions", "adds_content", "payload_kind"]
+__all__ = ["LOST", "Addition", "additions", "payload_kind"]
 
 
 class _Lost(enum.Enum):
@@ -44,10 +45,6 @@ class Addition:
     is_content: bool = False
 
 
-# Strings of a delta that are not text of the answer.
-LABELS = frozenset({"role", "id", "type"})
-
-
 def payload_kind(payload: Any) -> str:
     """Return a word for *payload*."""
     if payload is DONE or payload is LOST:
@@ -61,11 +58,6 @@ def payload_kind(payload: Any) -> str:
     if dict_entries(payload.get("choices")):
         return "final" if is_final(payload) else "chunk"
     return "usage" if payload.get("usage") else "chunk" if "choices" in payload else "other"
-
-
-def adds_content(payload: Any) -> bool:
-    """Tell whether *payload* adds text or a tool call."""
-    return any(addition.is_content for addition in additions(payload))
 
 
 def additions(payload: Any) -> Iterator[Addition]:
@@ -103,8 +95,7 @@ def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
             for call in dict_entries(value):
                 yield from _of_call(call, choice)
         elif value not in (None, "", [], {}):
-            is_content = name not in LABELS
-            yield Addition(name, _spell(value), choice, is_content=is_content)
+            yield Addition(name, _spell(value), choice, is_content=is_content(name, value))
 
 
 def _of_call(call: dict[str, Any], choice: Any) -> Iterator[Addition]:

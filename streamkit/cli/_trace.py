@@ -8,7 +8,6 @@ What comes of a stream is the same, and has its timing besides.
 from __future__ import annotations
 
 import argparse
-import re
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from streamkit._accumulator import Accumulator
+from streamkit._clock import Clock
 from streamkit._errors import LimitExceeded, StreamkitError
 from streamkit._framing import Framer
 from streamkit._issues import Issue, IssueLog
@@ -26,10 +26,9 @@ from streamkit._limits import Limits
 from streamkit._outcome import Outcome
 from streamkit._payloads import Frame
 from streamkit._streams import StreamSplitter
-from streamkit._timing import timing_of
 from streamkit.recordings import Piece, read
 
-from ._adds import LOST, adds_content
+from ._adds import LOST
 from ._each import each
 from ._files import File
 from ._inputs import INCOMPLETE, OK, Failed, reading_options, source_of
@@ -37,8 +36,6 @@ from ._output import tell
 
 
 __all__ = ["Item", "Row", "Traced", "Tracer", "inputs", "trace", "trace_file"]
-
-LINE_END = re.compile(rb"\r\n?|\n")
 
 
 @attrs.define(eq=False)
@@ -99,46 +96,6 @@ class Traced:
 Item: TypeAlias = Row | Traced
 
 
-@attrs.frozen
-class _Span:
-    """A line of the body: where it starts, and when it was whole."""
-
-    start: int
-    time: float
-
-
-class _Clock:
-    """
-    When each line was whole.
-
-    The framing gives a payload out when it is sure of its end, which may be a
-    line later; its time is that of its own line.
-    """
-
-    def __init__(self) -> None:
-        self._lines: deque[_Span] = deque()
-        self._start = self._size = 0
-        self._now: float | None = None
-
-    def feed(self, piece: Piece) -> None:
-        """Take note of the lines that end in *piece*."""
-        self._now = piece.time
-        if piece.time is not None:
-            for end in LINE_END.finditer(piece.data):
-                self._lines.append(_Span(self._start, piece.time))
-                self._start = self._size + end.end()
-        self._size += len(piece.data)
-
-    def at(self, offset: int) -> float | None:
-        """Return the time of the line at *offset*; earlier ones are forgotten."""
-        lines = self._lines
-        while len(lines) > 1 and lines[1].start <= offset:
-            lines.popleft()
-        if not lines or (len(lines) == 1 and self._start <= offset):
-            return self._now
-        return lines[0].time
-
-
 class _Stream(Accumulator):
     """An accumulator that takes note of which events it was given."""
 
@@ -146,7 +103,6 @@ class _Stream(Accumulator):
         super().__init__(tracer.kind, limits=tracer.limits, cumulative=tracer.cumulative)
         self._tracer = tracer
         self.rows: list[Row] = []
-        self._contents: list[bool] = []
 
     def add_plain(
         self,
@@ -160,7 +116,6 @@ class _Stream(Accumulator):
         assert not owned, "the row has it too"
         row = self._tracer.row_of(payload)
         self.rows.append(row)
-        self._contents.append(adds_content(payload))
         log = self.context.log
         before = len(log.issues)
         try:
@@ -169,34 +124,9 @@ class _Stream(Accumulator):
             row.issues += log.issues[before:]
 
     def finish(self, *, done: bool | None = None, cut: bool = False) -> Outcome:
-        """Return the outcome, with its timing."""
-        outcome = super().finish(done=done, cut=cut)
+        """Return the outcome, and take note that this stream has ended."""
         self._tracer.ended.append(self)
-        usage = None if outcome.response is None else outcome.response.usage
-        timing, issues = timing_of(
-            [row.time for row in self.rows],
-            self._contents,
-            usage,
-            started=self._tracer.started,
-        )
-        if timing is None:
-            return outcome
-        counts = {**outcome.issue_counts, **{issue.code: 1 for issue in issues}}
-        return attrs.evolve(
-            outcome,
-            timing=timing,
-            issues=(*outcome.issues, *map(self._placed, issues)),
-            issue_counts=counts,
-        )
-
-    def _placed(self, issue: Issue) -> Issue:
-        """Return *issue*, which counts chunks, with the number and place of its event."""
-        if issue.event is None:
-            return issue
-        row = self.rows[issue.event]
-        placed = attrs.evolve(issue, event=row.number, offset=row.offset)
-        row.issues.append(placed)
-        return placed
+        return super().finish(done=done, cut=cut)
 
 
 class _Log(IssueLog):
@@ -242,13 +172,14 @@ class Tracer:
         self.kind: Kind | None = kind
         self.limits = limits
         self.cumulative = cumulative
-        self.started: float | None = None
         self.ended: list[_Stream] = []
-        self._clock = _Clock()
+        self._clock = Clock()
         self._rows: deque[Row] = deque()
         self._by_value: dict[int, Row] = {}
         self._log = _Log(limits.issues)
-        self._splitter = StreamSplitter(lambda: _Stream(self), self._log, owned=False, framed=True)
+        self._splitter = StreamSplitter(
+            lambda: _Stream(self), self._log, owned=False, framed=True, clock=self._clock
+        )
         self._framer = Framer(self._log, limits, Decoder(json, limits), self._take)
         self._size = self._count = self._out = 0
 
@@ -261,9 +192,7 @@ class Tracer:
         error: StreamkitError | None = None
         try:
             for piece in pieces:
-                if not self._size and not piece.data:
-                    self.started = piece.time
-                self._clock.feed(piece)
+                self._clock.feed(piece.data, piece.time)
                 self._size += len(piece.data)
                 self._framer.feed(piece.data)
                 yield from self._drain()
@@ -336,7 +265,19 @@ class Tracer:
         for outcome in outcomes:
             stream = self.ended.pop(0)
             self._count += 1
-            yield Traced(self._count, outcome, stream.rows, self.started)
+            started = self._clock.started if self._count == 1 else None
+            _give_clock_issues(outcome, stream.rows)
+            yield Traced(self._count, outcome, stream.rows, started)
+
+
+def _give_clock_issues(outcome: Outcome, rows: list[Row]) -> None:
+    """Give what is wrong with the clock to the rows where it shows."""
+    if outcome.timing is None:
+        return
+    by_number = {row.number: row for row in reversed(rows)}
+    for issue in outcome.issues:
+        if issue.code.startswith("clock_") and issue.event in by_number:
+            by_number[issue.event].issues.append(issue)
 
 
 # -- Inputs --------------------------------------------------------------------------

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import attrs
 
+from streamkit._clock import Clock
 from streamkit._issues import Issue
 from streamkit._json import Backend
 from streamkit._kinds import Kind
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
-from streamkit._rebuild import Source, rebuild_all, source_blocks
+from streamkit._rebuild import Options, Source, outcomes, source_blocks
 from streamkit._rules import Rule
 
 from ._pieces import ReadOptions, Recording
@@ -115,14 +115,9 @@ def rebuild(
     >>> outcome.response.object
     'chat.completion'
     """
-    settings: dict[str, Any] = {
-        "kind": kind,
-        "strict": strict,
-        "limits": limits,
-        "rules": rules,
-        "cumulative": cumulative,
-        "json": json,
-    }
+    how = Options(
+        kind=kind, strict=strict, limits=limits, rules=rules, cumulative=cumulative, json=json
+    )
     options = attrs.evolve(options, limits=limits)
     for recording in read(source, form=form, options=options):
         if recording.pieces == ():
@@ -131,13 +126,14 @@ def rebuild(
                 nothing.raise_if_incomplete()
             yield nothing
             continue
-        for outcome in rebuild_all(_bytes_of(recording), **settings):
+        clock = Clock()
+        for outcome in outcomes(_blocks_of(recording, clock), how, clock):
             yield _noted(outcome, recording.notes)
 
 
-def _bytes_of(recording: Recording) -> Iterable[bytes]:
-    yield b""  # so that what has no pieces is a stream of bytes all the same
+def _blocks_of(recording: Recording, clock: Clock) -> Iterator[bytes]:
     for piece in recording.pieces:
+        clock.feed(piece.data, piece.time)
         yield piece.data
 
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from streamkit import Limits, rebuild_all
+from streamkit._content import adds_content
 from streamkit._payloads import DONE
-from streamkit.cli._adds import LOST, Addition, additions, adds_content, payload_kind
+from streamkit.cli._adds import LOST, Addition, additions, payload_kind
 from streamkit.recordings._pieces import Piece
 
 from .helpers import CUT, FAILED, GLUED, WHOLE, chunk, sse

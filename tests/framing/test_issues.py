@@ -152,10 +152,10 @@ def codes_of(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            at = {"issue": 0, "refuse": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
+            at = {"issue": 0, "issues": 0, "refuse": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
             if ast.unparse(node.func).endswith(("notes.append", "log.add")):
                 at = 0
-            if at is not None and isinstance(node.args[at], ast.Constant):
+            if at is not None and len(node.args) > at and isinstance(node.args[at], ast.Constant):
                 yield node.args[at].value
 
 

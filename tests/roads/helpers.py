@@ -52,7 +52,7 @@ def events(chunks):
     return list(map(event, chunks))
 
 
-def slow_road(splitter, log, limits, decoder):
+def slow_road(splitter, log, limits, decoder, _clock=None):
     return Framer(log, limits, decoder, splitter.take)
 
 
