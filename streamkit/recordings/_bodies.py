@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import io
 import re
 import zlib
@@ -15,6 +14,7 @@ from streamkit._errors import LimitExceeded
 from streamkit._issues import Issue
 from streamkit._limits import Limits
 
+from ._binary import from_base64
 from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
 from ._pieces import Piece, Recording
 
@@ -143,15 +143,12 @@ def _text(value: object) -> str:
 
 
 def base64_bytes(text: object) -> tuple[bytes, tuple[Issue, ...]]:
-    """Return the bytes that *text* stands for, as far as they can be read, and a note if not."""
-    try:
-        data = "".join(_text(text).split())
-        return binascii.a2b_base64(data), ()
-    except (binascii.Error, ValueError):
-        note = Issue(
-            "bad_base64", "the body says that it is base64, but it is not; it was left out"
-        )
-        return b"", (note,)
+    """Return the bytes that *text* is the base64 of, and a note if it is not."""
+    data = from_base64(_text(text))
+    if data is not None:
+        return data, ()
+    note = Issue("bad_base64", "the body says that it is base64, but it is not; it was left out")
+    return b"", (note,)
 
 
 def undone(body: bytes, encoding: str, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:

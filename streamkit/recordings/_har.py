@@ -21,10 +21,12 @@ from streamkit._errors import UnknownForm
 from streamkit._issues import Issue
 from streamkit._json import Decoder
 
+from ._binary import from_text, is_binary_text
 from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone
 from ._elements import after, decoded, objects
 from ._mojibake import fix_mojibake, looks_like_mojibake
 from ._pieces import Form, Piece, ReadOptions, Recording
+from ._row_values import json_of
 
 
 __all__ = ["FORMS"]
@@ -37,6 +39,8 @@ CREATOR = re.compile(rb'"creator"\s*:\s*\{[^{}]*?"name"\s*:\s*"([^"\\]{0,200})"'
 EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2,}")
 DATA_LINE = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?data(?:[:\r\n]|\Z)")
 SURROGATES = "surrogatepass"
+# Chrome's name for its events, and the one that others gave theirs.
+MESSAGES = ("_eventSourceMessages", "_eventStreamMessages")
 
 ADVICE = {
     "mitmproxy": "mitmproxy streamed it through without keeping it: run it with "
@@ -93,25 +97,32 @@ def _entry(
     kind = content.get("mimeType")
     if not isinstance(kind, str) or not kind:
         kind = header(response.get("headers"), "content-type")
-    body, notes = _body(content, options)
+    encoding = header(response.get("headers"), "content-encoding")
+    body, notes = _body(content, encoding, options)
     if not fits(kind, body, path):
         return None
     place = f"entry {number}"
-    messages = [_dict(item) for item in entry.get("_eventSourceMessages") or ()]
-    pieces, more = _pieces(body, messages, place)
+    pieces, more = _pieces(body, _messages(entry), place)
     if not pieces and not notes:
         notes = (Issue("missing_body", f"the HAR has no body for this response; {advice}"),)
     return body_recording(name, pieces, notes=(*notes, *more))
 
 
-def _body(content: dict[str, Any], options: ReadOptions) -> tuple[bytes, tuple[Issue, ...]]:
+def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    lists = [entry[name] for name in MESSAGES if isinstance(entry.get(name), list)]
+    return [_dict(item) for item in next(filter(None, lists), ())]
+
+
+def _body(
+    content: dict[str, Any], encoding: str, options: ReadOptions
+) -> tuple[bytes, tuple[Issue, ...]]:
     """Return the body that *content* holds, and what is to be said about it."""
     text = content.get("text")
     if not isinstance(text, str):
         return b"", ()
-    if content.get("encoding") == "base64":
-        raw, notes = base64_bytes(text)
-        body, more = undone(raw, "", options.limits)
+    raw, notes = _binary(content, text)
+    if raw is not None:
+        body, more = undone(raw, encoding, options.limits)
         return body, (*notes, *more)
     if not looks_like_mojibake(text):
         return text.encode("utf-8", SURROGATES), ()
@@ -124,6 +135,19 @@ def _body(content: dict[str, Any], options: ReadOptions) -> tuple[bytes, tuple[I
         "(fix_mojibake puts it right)",
     )
     return text.encode("utf-8", SURROGATES), (note,)
+
+
+def _binary(content: dict[str, Any], text: str) -> tuple[bytes | None, tuple[Issue, ...]]:
+    """Return the bytes that *text* is the base64 of, or of whose parts it is a list (Polly.js)."""
+    parts = json_of(text) if text.startswith('["') else None
+    is_base64 = str(content.get("encoding")).lower() == "base64"
+    if isinstance(parts, list) and (is_base64 or is_binary_text(parts[0])):
+        data = from_text(parts)
+        if data is not None:
+            return data, ()
+    if is_base64:
+        return base64_bytes(text)
+    return None, ()
 
 
 def _pieces(

@@ -11,6 +11,7 @@ import re
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -19,11 +20,11 @@ from streamkit._errors import UnknownForm, quote
 
 from ._bodies import GZIP
 from ._pieces import ReadOptions
-from ._row_values import Path, as_bytes, at, find, number_of, path_of, seconds
+from ._row_values import ITEMS, Path, as_bytes, at, find, is_stream, number_of, path_of, seconds
 from ._traces import final_of
 
 
-__all__ = ["TIMES", "Plan", "identity", "is_text", "plan_of"]
+__all__ = ["TIMES", "Plan", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
 
 GROUPS = (
     "stream_id",
@@ -97,10 +98,12 @@ class Plan:
 
     path: Path | None
     is_body: bool
-    is_lines: bool  # texts end without a line end, so that one has to be added
-    group: str | None
-    order: str | None
-    time: str | None
+    is_list: bool = False  # each row has rows of its own, at that path
+    is_lines: bool = False  # texts end without a line end, so that one has to be added
+    group: str | None = None
+    order: str | None = None
+    time: str | None = None
+    newest_first: bool = False
 
 
 def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
@@ -110,20 +113,25 @@ def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
             raise UnknownForm(
                 "no column of the rows holds chunks or a response; name it (field), if one does"
             )
-        return Plan(path=None, is_body=True, is_lines=False, group=None, order=None, time=None)
+        return Plan(path=None, is_body=True)
     values = [value for row in rows if (value := at(row, path)) not in (None, "")]
+    if any(map(is_list_of_rows, values)):
+        return Plan(path=path, is_list=True, is_body=True)
     group = options.group_by or _column(rows, GROUPS, path)
     order = options.order_by or _order(rows, group, path)
+    time = options.time_field or _column(rows, TIMES, path, holds=_is_time)
     asked = options.group_by or options.order_by
+    is_body = not asked and _are_bodies([as_bytes(value) for value in values])
     return Plan(
         path=path,
-        is_body=not asked and _are_bodies([as_bytes(value) for value in values]),
+        is_body=is_body,
         is_lines=not any(
             as_bytes(value).endswith((b"\n", b"\r")) for value in values if is_text(value)
         ),
         group=group,
         order=order,
-        time=options.time_field or _column(rows, TIMES, path, holds=_is_time),
+        time=time,
+        newest_first=not (is_body or order) and _is_newest_first(rows, time),
     )
 
 
@@ -144,8 +152,32 @@ def _path(rows: list[Any], field: str | None) -> Path | None:
         if not any(at(row, found) is not None for row in rows if found):
             raise UnknownForm(f"no row has the column {quote(field)}, or it is empty in all")
         return found
-    paths = Counter(path for row in rows if (path := find(row)) is not None)
+    paths = Counter(path for row in rows if (path := path_in(row)) is not None)
     return max(paths, key=lambda path: paths[path], default=None)
+
+
+def path_in(row: Any) -> Path | None:
+    """Return the path to the stream of *row*, or to the list of rows that hold its chunks."""
+    path = find(row)
+    for depth, key in enumerate(path or ()):
+        if path is not None and type(key) is int and is_list_of_rows(at(row, path[:depth])):
+            return path[:depth]
+    return path
+
+
+def is_list_of_rows(value: Any) -> bool:
+    """Tell whether several items of the list *value* hold a stream, or chunks of one."""
+    if not isinstance(value, list) or is_stream(value):
+        return False
+    return sum(1 for item in value[:ITEMS] if find(item) is not None) > 1
+
+
+def _is_newest_first(rows: list[Any], name: str | None) -> bool:
+    """Tell whether the times of *rows* run backwards, as log stores list what they find."""
+    if name is None:
+        return False
+    times = [seconds(row.get(name), name) or 0.0 for row in rows if isinstance(row, Mapping)]
+    return times[0] > times[-1] and all(late >= early for late, early in pairwise(times))
 
 
 def _column(
@@ -159,7 +191,7 @@ def _column(
     holds = holds or _is_identity
     dicts = [row for row in rows if isinstance(row, Mapping)]
     for name in names:
-        if path[:1] != (name,) and all(holds(row.get(name), name) for row in dicts):
+        if dicts and path[:1] != (name,) and all(holds(row.get(name), name) for row in dicts):
             return name
     return None
 

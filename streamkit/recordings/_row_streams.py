@@ -19,8 +19,8 @@ from streamkit._issues import Issue
 from ._bodies import body_recording, undone
 from ._elements import bound_of
 from ._pieces import Piece, ReadOptions, Recording
-from ._row_plan import Plan, identity, is_text, plan_of
-from ._row_values import as_bytes, at, find, is_stream, number_of, seconds
+from ._row_plan import Plan, identity, is_list_of_rows, is_text, path_in, plan_of
+from ._row_values import as_bytes, at, find, is_stream, number_of, paired, seconds
 from ._traces import final_of
 
 
@@ -53,9 +53,11 @@ def recordings(rows: Iterable[Any], options: ReadOptions) -> Iterator[Recording]
     plan = plan_of(good, options)
     rows = chain(sample, rows)
     del sample
-    if plan.is_body:
+    if plan.is_list:
+        yield from _inner(rows, plan, options)
+    elif plan.is_body:
         yield from _bodies(rows, plan, options)
-    elif plan.group is None and plan.order is None:
+    elif plan.group is None and plan.order is None and not plan.newest_first:
         pieces = _pieces(rows, plan)
         yield body_recording("", pieces, head=_head(good, plan))
     else:
@@ -80,6 +82,30 @@ def _size(row: Any) -> int:
 
 def _head(rows: list[Any], plan: Plan) -> bytes:
     return b"".join(piece.data for piece in _pieces(rows, plan))
+
+
+# -- Rows in a row ---------------------------------------------------------------------
+
+
+def _inner(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> Iterator[Recording]:
+    """Return the recordings in the rows of each row: lines of a log, say, that a search gave."""
+    options = attrs.evolve(options, field=None)
+    for number, row in enumerate(rows, 1):
+        name = f"row {number}"
+        inner = _list_in(row, plan)
+        if inner is None:
+            yield _body(row, name, plan, options)
+            continue
+        for recording in recordings(map(paired, inner), options):
+            yield attrs.evolve(recording, name=f"{name} {recording.name}".strip())
+
+
+def _list_in(row: Any, plan: Plan) -> list[Any] | None:
+    for path in (plan.path, None if isinstance(row, BadRow) else path_in(row)):
+        value = None if path is None or isinstance(row, BadRow) else at(row, path)
+        if is_list_of_rows(value):
+            return value
+    return None
 
 
 # -- A body per row --------------------------------------------------------------------
@@ -166,6 +192,9 @@ def _sorted_streams(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> It
         held.rows.append((_rank(row, piece, plan), piece))
     notes = (Issue("bad_row", f"{bad} lines are no rows; they were left out"),) if bad else ()
     for key, held in streams.items():
+        if plan.newest_first:
+            held.rows.reverse()
+            notes = (Issue("rows_sorted", "the newest row came first; the rows were turned round"),)
         yield _stream(f"{plan.group} {quote(key)}" if plan.group else "", held, plan, notes)
 
 

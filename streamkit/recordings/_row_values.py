@@ -13,11 +13,23 @@ from typing import Any
 from streamkit._json import BadJSON, Decoder, encode
 from streamkit._limits import NO_LIMITS
 
-from ._bodies import base64_bytes
+from ._binary import from_text, is_binary_text
 from ._dialects import dialect_of
 
 
-__all__ = ["Path", "as_bytes", "at", "find", "is_stream", "number_of", "path_of", "seconds"]
+__all__ = [
+    "ITEMS",
+    "Path",
+    "as_bytes",
+    "at",
+    "find",
+    "is_stream",
+    "json_of",
+    "number_of",
+    "paired",
+    "path_of",
+    "seconds",
+]
 
 Path = tuple[str | int, ...]
 
@@ -51,7 +63,8 @@ SKIPPED = re.compile(
 )
 SSE = re.compile(r"\ufeff?\s*+(?:(?:event|id|retry|:)[^\r\n]*+[\r\n]++\s*+)*+data:")
 CHOICES = re.compile(r'"choices"\s*:')
-GZIP_IN_BASE64 = "H4sI"
+GZIP = "\x1f\udc8b"
+PAIR = 2
 HEAD = 1 << 16
 DEPTH = 7
 NODES = 2000
@@ -92,11 +105,16 @@ def is_stream(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and not isinstance(value[0], list) and is_stream(value[0])
     text = as_text(value)
-    if text is None:
-        return False
+    return text is not None and _is_stream_text(text)
+
+
+def _is_stream_text(text: str) -> bool:
     head = text[:HEAD]
-    if SSE.match(head) or head.startswith((GZIP_IN_BASE64, "\x1f\udc8b")):
+    if SSE.match(head) or head.startswith(GZIP):
         return True
+    if is_binary_text(head):
+        data = from_text(head[: HEAD // 4 * 4])
+        return data is not None and _is_stream_text(data.decode("utf-8", "surrogateescape"))
     if not CHOICES.search(head):
         return dialect_of(head.encode("utf-8", "surrogatepass")) is not None
     decoded = json_of(text)
@@ -116,7 +134,7 @@ def find(row: Any) -> Path | None:
         if not queue:
             break
         path, value = queue.popleft()
-        if (path != () or isinstance(value, Mapping)) and is_stream(value):
+        if (path != () or isinstance(value, (Mapping, str))) and is_stream(value):
             return path
         if len(path) < DEPTH:
             queue.extend(((*path, key), child) for key, child in _children(value))
@@ -164,12 +182,21 @@ def as_bytes(value: Any) -> bytes:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     if isinstance(value, str):
-        if value.startswith(GZIP_IN_BASE64):
-            return base64_bytes(value)[0]
-        return value.encode("utf-8", "surrogatepass")
+        data = from_text(value) if is_binary_text(value) else None
+        return value.encode("utf-8", "surrogatepass") if data is None else data
     if isinstance(value, list):
+        data = from_text(value) if value and is_binary_text(value[0]) else None
+        if data is not None:
+            return data
         return b"".join(as_bytes(item).rstrip(b"\r\n") + b"\n" for item in value)
     return encode(value).encode() + b"\n"
+
+
+def paired(value: Any) -> Any:
+    """Return *value*, or, if it is a pair of a time and a chunk, the row of these."""
+    if isinstance(value, list) and len(value) == PAIR and seconds(value[0]) is not None:
+        return {"t": value[0], "chunk": value[1]}
+    return value
 
 
 def number_of(value: Any) -> float | None:

@@ -7,6 +7,7 @@ import io
 import re
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from ._elements import decoded, objects
 from ._pieces import Form, ReadOptions, Recording
 from ._row_plan import TIMES
 from ._row_streams import BadRow, recordings
-from ._row_values import find, seconds
+from ._row_values import find, is_stream, paired, seconds
 from ._traces import final_of, spread
 
 
@@ -36,7 +37,9 @@ FIELD_SIZE = (1 << 31) - 1
 SAMPLE = 9
 HEAD = 1 << 16
 CSV_HEADER = re.compile(r'[\w .@"-]{1,80}(?:[,;\t][\w .@"-]{1,80}){1,200}\r?')
-PAIR = 2
+# Of how many rows the likeliest tells the form.
+FIRST = 8
+DONE = ("", "[DONE]")
 
 
 # -- JSON ------------------------------------------------------------------------------
@@ -44,20 +47,21 @@ PAIR = 2
 
 def _looks_json(head: bytes) -> int:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not start.startswith((b"{", b"[")):
+    if not start.startswith((b"{", b"[", b'"')):
         return 0
-    try:
-        first = next(_json_rows(iter([head]), Limits()), None)
-    except StreamkitError:
-        first = None
-    if first is None or isinstance(first, BadRow):
+    rows: list[Any] = []
+    with suppress(StreamkitError):
+        rows.extend(islice(_json_rows(iter([head]), Limits()), FIRST))
+    if not rows or isinstance(rows[0], BadRow):
         is_row = LONG_ROW.search(start) or LONG_RESPONSE.search(start)
         return 75 if is_row and not start.startswith(b'{"log"') else 0
-    return _score(first)
+    return max(map(_score, rows))
 
 
 def _score(row: Any) -> int:
     """Return how sure it is that *row* is one, from what it holds."""
+    if isinstance(row, str):
+        return 86 if is_stream(row) else 0
     if not isinstance(row, Mapping) or set(row) in DOCKER or OWN_FORMS & row.keys():
         return 0
     if isinstance(row.get("log"), Mapping) and "entries" in row["log"]:
@@ -66,7 +70,7 @@ def _score(row: Any) -> int:
     if path == ():  # a chunk or a response is no row, unless it has been given a time
         return 70 if any(seconds(row.get(name), name) is not None for name in TIMES) else 0
     if path is not None:
-        return 85
+        return 86
     return 80 if final_of(row) else 0
 
 
@@ -82,6 +86,9 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
     while not first.strip() and (line := _line(file, limits)):
         first = line.removeprefix(b"\xef\xbb\xbf")
     row = _row(first, decoder)
+    if isinstance(row, list) and all(isinstance(item, str) for item in row):
+        yield from row
+        return
     if isinstance(row, (BadRow, list)):
         found = objects(iter(lambda: file.read1(1 << 18), b""), limits, rest=first)
         rows: Iterator[Any] = (
@@ -108,9 +115,13 @@ def _row(line: bytes, decoder: Decoder) -> Any:
         return BadRow(line.rstrip(b"\r\n"))
     finally:
         decoder.notes.clear()
-    if isinstance(value, list) and len(value) == PAIR and seconds(value[0]) is not None:
-        return {"t": value[0], "chunk": value[1]}
-    return value if isinstance(value, (dict, list)) else BadRow(line.rstrip(b"\r\n"))
+    if isinstance(value, (dict, list)) or _is_text_row(value):
+        return paired(value)
+    return BadRow(line.rstrip(b"\r\n"))
+
+
+def _is_text_row(value: Any) -> bool:
+    return isinstance(value, str) and (value.strip() in DONE or is_stream(value))
 
 
 # -- CSV -------------------------------------------------------------------------------

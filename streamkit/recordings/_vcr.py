@@ -35,6 +35,8 @@ DEPTH = 64
 # How many nodes a cassette may have, aliases written out: 64 MiB of small ones.
 NODES = 4_000_000
 SURROGATES = "surrogatepass"
+# ruby-vcr's for JSON, and that of vcrpy's stubs for httpx, beside the usual.
+BODIES = ("body", "parsed_body", "content")
 
 
 def _looks_yaml(head: bytes) -> int:
@@ -108,7 +110,7 @@ def _recording(interaction: Any, number: int, options: ReadOptions) -> Recording
 
 def _raw(response: dict[str, Any]) -> tuple[bytes, tuple[Issue, ...]]:
     """Return the body of *response* as the cassette has it."""
-    body = response.get("body", response.get("parsed_body"))
+    body = next((response[key] for key in BODIES if response.get(key) is not None), None)
     if isinstance(body, dict):
         if body.get("base64_string") is not None:
             return base64_bytes(body["base64_string"])

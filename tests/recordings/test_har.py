@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import zlib
 
 import pytest
 
@@ -316,3 +317,57 @@ def test_no_limits():
 def test_looks(head, score):
     """A HAR is told from what merely contains such text."""
     assert FORM.looks(head) == score
+
+
+@pytest.mark.parametrize("name", ["_eventSourceMessages", "_eventStreamMessages"])
+def test_names_of_messages(name):
+    """Events are found by either name; what is no list is none."""
+    data = [json.dumps(each) for each in CHUNKS] + ["[DONE]"]
+    content = {"mimeType": EVENT_STREAM}
+    (recording,) = read(FORM, har(entry(content, **{name: messages(*data)})))
+    assert text(recording) == "Hello"
+    for wrong in (3, {"data": "x"}, None, "x", []):
+        (recording,) = read(FORM, har(entry(**{name: wrong})))
+        assert text(recording) == "Hello"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"text": base64.urlsafe_b64encode(BODY.encode()).decode().rstrip("=")},
+        {"text": base64.encodebytes(BODY.encode()).decode(), "encoding": "Base64"},
+        {"text": json.dumps([base64.b64encode(BODY.encode()).decode()])},
+        {
+            "text": json.dumps(
+                [base64.b64encode(part.encode()).decode() for part in BODY.partition("}")]
+            )
+        },
+        {"text": json.dumps([gzip.compress(BODY.encode()).hex()]), "encoding": None},
+    ],
+    ids=["url-safe", "in lines", "a part", "parts", "hexadecimal"],
+)
+def test_bodies_as_text(content):
+    """However a proxy or Polly.js writes the bytes of a body."""
+    content = {"mimeType": EVENT_STREAM, "encoding": "base64"} | content
+    (recording,) = read(FORM, har(entry(content)))
+    assert text(recording) == "Hello"
+
+
+def test_compressed_by_header():
+    """What the header says of the encoding counts for bytes in base64."""
+    for value, raw in (("deflate", zlib.compress(BODY.encode())), ("br", b"\x8b\x05\x80abc")):
+        content = {
+            "mimeType": EVENT_STREAM,
+            "text": base64.b64encode(raw).decode(),
+            "encoding": "base64",
+        }
+        response = {"content": content, "headers": [{"name": "Content-Encoding", "value": value}]}
+        (recording,) = read(FORM, har(entry() | {"response": response}))
+        assert codes(recording) == ([] if value == "deflate" else ["encoded_body"])
+
+
+def test_list_that_is_a_body():
+    """A list of texts that are no bytes is a body as any other."""
+    content = {"mimeType": "application/json", "text": '["abcd", "efgh"]'}
+    with pytest.raises(UnknownForm, match="none of the 1 entries"):
+        read(FORM, har(entry(content)), block=100)

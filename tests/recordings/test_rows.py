@@ -541,10 +541,10 @@ def test_broken_csv(monkeypatch):
 @pytest.mark.parametrize(
     ("head", "score"),
     [
-        (lines(*body_rows("body")), 85),
-        (b"\xef\xbb\xbf\n" + lines(*timed(CHUNKS)), 85),
-        (lines(*timed(CHUNKS), [5, CHUNKS[0]]), 85),
-        (json.dumps(body_rows("body"), indent=1).encode(), 85),
+        (lines(*body_rows("body")), 86),
+        (b"\xef\xbb\xbf\n" + lines(*timed(CHUNKS)), 86),
+        (lines(*timed(CHUNKS), [5, CHUNKS[0]]), 86),
+        (json.dumps(body_rows("body"), indent=1).encode(), 86),
         (b'{"ts": 1, "response_body": "data: {', 75),
         (b'[{"ts": 1, "response_body": "event: x', 75),
         (b'{"id": 1, "response": {"id": 2, "choices": [', 75),
@@ -556,7 +556,7 @@ def test_broken_csv(monkeypatch):
         (json.dumps(FINAL).encode(), 0),
         (lines({"log": BODY, "stream": "stdout", "time": "t"}), 0),
         (lines({"log": {"entries": [{"text": BODY}]}}), 0),
-        (lines({"log": {"text": BODY}}), 85),
+        (lines({"log": {"text": BODY}}), 86),
         (lines({"version": 1, "interactions": [{"body": BODY}]}), 0),
         (lines({"level": "info", "msg": "started"}), 0),
         (lines({"type": "message_start"}), 0),
@@ -644,3 +644,100 @@ def test_values():
     assert _row_values.seconds(datetime(1970, 1, 2, tzinfo=UTC)) == 86400.0
     assert _row_values.seconds(datetime(1970, 1, 2, tzinfo=UTC).replace(tzinfo=None)) == 86400.0
     assert _row_values.find({5: BODY}) is None
+
+
+# -- Rows in a row ---------------------------------------------------------------------
+
+
+EVENTS = [f"data: {json.dumps(each)}" for each in CHUNKS] + ["data: [DONE]"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"data": each} for each in EVENTS],
+        [{"type": "start"}, *({"data": each} for each in CHUNKS)],
+        [{"t": number, "chunk": each} for number, each in enumerate(CHUNKS)],
+        [[number, each] for number, each in enumerate(CHUNKS)],
+        [[f"2026-11-30T04:20:0{number}Z", each] for number, each in enumerate(CHUNKS)],
+    ],
+    ids=["events", "mixed", "timed", "pairs", "dated pairs"],
+)
+@pytest.mark.parametrize("name", ["events", "chunks", "whatever"])
+def test_list_of_rows(name, value):
+    """A row may hold the rows of its stream; each of them is read, not the first alone."""
+    rows = [{"id": number, name: value} for number in range(2)]
+    assert [text(each) for each in read(JSON, lines(*rows))] == ["Hello"] * 2
+    (recording,) = read(JSON, json.dumps(rows[0], indent=1).encode())
+    assert (recording.name, text(recording)) == ("row 1", "Hello")
+
+
+def test_rows_with_and_without_a_list():
+    """A row without a list is read by itself."""
+    rows = [{"events": [{"data": each} for each in EVENTS]}, {"events": []}, {"response": BODY}]
+    recordings = read(JSON, lines(*rows) + b"{cut", field=None)
+    assert [codes(each) for each in recordings] == [[], ["missing_body"], [], ["bad_row"]]
+    assert [text(recordings[number]) for number in (0, 2)] == ["Hello"] * 2
+
+
+def test_log_search():
+    """What a search of a log store gives: its lines in a list, with times."""
+    values = [[str(10**18 + 10**9 * number), each] for number, each in enumerate(EVENTS)]
+    result = [{"stream": {"app": "x"}, "values": values}]
+    export = {"status": "success", "data": {"resultType": "streams", "result": result}}
+    (recording,) = read(JSON, json.dumps(export).encode())
+    assert text(recording) == "Hello"
+    assert [piece.time for piece in recording.pieces] == [1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3]
+    assert codes(recording) == []
+
+
+def test_newest_first():
+    """Rows whose times run backwards are turned round; rows of one moment keep their places."""
+    times = [5, 7, 7, 7, 9]
+    texts = ["a", "b", "b", "c", "d"]
+    chunks = [chunk(content=each) for each in texts]
+    rows = [{"ts": 1e9 + time, "chunk": each} for time, each in zip(times, chunks, strict=True)]
+    (recording,) = read(JSON, lines(*reversed(rows)))
+    assert (text(recording), codes(recording)) == ("abbcd", ["rows_sorted"])
+    assert [piece.time - 1e9 for piece in recording.pieces] == times
+    (recording,) = read(JSON, lines(*rows))
+    assert (text(recording), codes(recording)) == ("abbcd", [])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{each}\n\n" for each in EVENTS],
+        EVENTS,
+        BODY.split("\n"),
+        [json.dumps(each) for each in CHUNKS] + ["[DONE]"],
+        [BODY],
+    ],
+    ids=["events", "bare events", "lines", "payloads", "body"],
+)
+def test_json_texts(texts):
+    """JSON of texts is read as JSON: one to a line, or in a list."""
+    for data in (lines(*texts), json.dumps(texts).encode()):
+        assert JSON.looks(data) > 85
+        assert text(read(JSON, data)[0]) == "Hello"
+    (recording,) = read(JSON, lines(f"data: {json.dumps(chunk(content='🌍'))}"))
+    assert text(recording) == "🌍"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        base64.b64encode(BODY.encode()).decode(),
+        base64.urlsafe_b64encode(json.dumps(FINAL).encode()).decode().rstrip("="),
+        gzip.compress(BODY.encode()).hex(),
+        [part.encode().hex() for part in BODY.partition("choices")],
+    ],
+    ids=["base64", "url-safe", "gzip in hexadecimal", "parts in hexadecimal"],
+)
+def test_body_as_text_of_bytes(body):
+    """Mocks keep the bytes of a body in base64, or in hexadecimal."""
+    rows = [{"scope": "https://a.example", "response": {"status": 200, "raw": body}}]
+    assert JSON.looks(lines(*rows)) > 85
+    assert text(read(JSON, lines(*rows))[0]) == "Hello"
+    assert JSON.looks(lines({"token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbg"})) == 0
+    assert JSON.looks(lines({"cursor": base64.b64encode(b'{"sub": 12345}').decode()})) == 0

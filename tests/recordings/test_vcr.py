@@ -49,8 +49,9 @@ STRING = {"string": BODY}
         interaction(FINAL),
         interaction({"string": json.dumps(FINAL)}, {"content-type": ["application/json"]}),
         {"request": {}, "response": {"parsed_body": FINAL, "headers": {"Content-Type": "a/b"}}},
+        {"request": {}, "response": {"content": BODY, "status_code": 200}},
     ],
-    ids=["vcrpy", "go-vcr", "betamax", "ruby", "parsed", "final", "parsed_body"],
+    ids=["vcrpy", "go-vcr", "betamax", "ruby", "parsed", "final", "parsed_body", "httpx"],
 )
 def test_bodies(each):
     """A body is found wherever the library keeps it, in JSON as in YAML."""
