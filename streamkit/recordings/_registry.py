@@ -10,6 +10,7 @@ from types import MappingProxyType
 from streamkit._errors import UnknownForm
 
 from . import (
+    _csv,
     _curl,
     _curl_trace,
     _curl_verbose,
@@ -53,6 +54,7 @@ _PLAIN = tuple(
     )
 )
 _ROOMS = (
+    _csv,
     _curl,
     _curl_trace,
     _curl_verbose,

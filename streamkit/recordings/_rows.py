@@ -1,8 +1,7 @@
-"""Rows in text: JSON lines, JSON with rows inside, CSV."""
+"""Rows in JSON: a line each, or inside of one text."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 
@@ -11,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
-from streamkit._errors import StreamkitError, UnknownForm
+from streamkit._errors import StreamkitError
 from streamkit._json import BadJSON, Decoder
 from streamkit._limits import Limits
 
@@ -32,17 +31,9 @@ LONG_RESPONSE = re.compile(rb'"(?:response|output|body|result)"\s*:\s*\{[^{}]*"c
 # Forms of their own, whose values would be found as well.
 DOCKER = ({"log", "stream", "time"}, {"log", "stream", "time", "attrs"})
 OWN_FORMS = frozenset({"interactions", "http_interactions"})
-SEPARATORS = (",", "\t", ";")
-FIELD_SIZE = (1 << 31) - 1
-SAMPLE = 9
-HEAD = 1 << 16
-CSV_HEADER = re.compile(r'[\w .@"-]{1,80}(?:[,;\t][\w .@"-]{1,80}){1,200}\r?')
 # Of how many rows the likeliest tells the form.
 FIRST = 8
 DONE = ("", "[DONE]")
-
-
-# -- JSON ------------------------------------------------------------------------------
 
 
 def _looks_json(head: bytes) -> int:
@@ -124,68 +115,11 @@ def _is_text_row(value: Any) -> bool:
     return isinstance(value, str) and (value.strip() in DONE or is_stream(value))
 
 
-# -- CSV -------------------------------------------------------------------------------
-
-
-def _looks_csv(head: bytes) -> int:
-    text = head[:HEAD].decode("utf-8-sig", "replace")  # no field is longer than csv allows
-    first = text.partition("\n")[0]
-    if not CSV_HEADER.fullmatch(first):
-        return 0
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(first))
-    names, *rows = islice(reader, SAMPLE)
-    # Prose has commas too, but not the same number in each line.
-    whole = (dict(zip(names, row, strict=True)) for row in rows if len(row) == len(names))
-    return 80 if any(find(row) for row in whole) else 0
-
-
-def _separator(first: str) -> str:
-    return max(SEPARATORS, key=first.count)
-
-
-def _read_csv(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
-    return recordings(_csv_rows(blocks, options.limits), options)
-
-
-def _csv_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[dict[str, Any]]:
-    """
-    Return the rows of a CSV with a header.
-
-    Raises:
-        UnknownForm: If it is no CSV.
-        LimitExceeded: If a row is too long.
-    """
-    # The bound of the csv module is 128 KiB a field, for all of its users; bodies are longer.
-    csv.field_size_limit(max(csv.field_size_limit(), FIELD_SIZE))
-    file = io.TextIOWrapper(BlockFile.buffered(blocks), "utf-8-sig", "replace", newline="")
-    most = -1 if limits.line is None else limits.line + 2
-    first = file.readline(most)
-    held = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal held
-        for line in chain([first], iter(lambda: file.readline(most), "")):
-            held += len(line)
-            limits.check("line", held)
-            yield line
-
-    reader = csv.DictReader(lines(), delimiter=_separator(first))
-    try:
-        for row in reader:
-            held = 0
-            yield {key: value for key, value in row.items() if key and value}
-    except csv.Error as error:
-        raise UnknownForm(f"the CSV cannot be read at line {reader.line_num}: {error}") from None
-
-
 FORMS = (
     Form(
         name="rows",
         title="JSON rows with a body or a chunk each",
         looks=_looks_json,
         read=_read_json,
-    ),
-    Form(
-        name="csv", title="CSV rows with a body or a chunk each", looks=_looks_csv, read=_read_csv
     ),
 )

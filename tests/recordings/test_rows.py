@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
-from streamkit.recordings import _row_values, _rows, _traces
+from streamkit.recordings import _csv, _row_values, _rows, _traces
 from tests.recordings.making import (
     BODY,
     CHUNKS,
@@ -31,7 +31,7 @@ from tests.recordings.making import (
 
 
 JSON = form_of(_rows.FORMS, "rows")
-CSV = form_of(_rows.FORMS, "csv")
+CSV = form_of(_csv.FORMS, "csv")
 
 OTHER = sse(chunk("chatcmpl-9", content="Bye", finish="stop"))
 
@@ -492,7 +492,7 @@ def csv_of(*rows, separator=",", **kwargs):
 def test_csv(separator):
     """CSV is rows as well, with bodies that hold line ends and quotation marks."""
     data = csv_of(*body_rows("body"), separator=separator)
-    assert CSV.looks(data) == 80
+    assert CSV.looks(data) == 87
     assert [text(each) for each in read(CSV, data)] == ["Hello", "Bye"]
     data = b"\xef\xbb\xbf" + csv_of(
         *timed(map(json.dumps, CHUNKS)), separator=separator, lineterminator="\n"
@@ -527,10 +527,10 @@ def test_broken_csv(monkeypatch):
             read(CSV, data, block=99, limits=Limits(line=1000))
     assert text(read(CSV, csv_of(*body_rows("body")), limits=Limits(line=None))[0]) == "Hello"
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise csv.Error("no")
 
-    monkeypatch.setattr(_rows.csv.DictReader, "__next__", refuse)
+    monkeypatch.setattr(_csv.csv, "reader", refuse)
     with pytest.raises(UnknownForm, match="CSV cannot be read at line 0: no"):
         read(CSV, b"a,b\n1,x\n", block=99)
 
@@ -578,7 +578,7 @@ def test_looks_json(head, score):
 @pytest.mark.parametrize(
     ("head", "score"),
     [
-        (csv_of(*body_rows("body")), 80),
+        (csv_of(*body_rows("body")), 87),
         (csv_of({"a": 1, "b": "text"}), 0),
         (b"a,b\n", 0),
         (b'a,b\n1,"' + b"x" * 140_000, 0),
