@@ -11,7 +11,7 @@ from streamkit import Accumulator, ChunkReader, StreamkitError, rebuild_all, to_
 from streamkit import _rebuild as rebuilding
 from streamkit._framing import Framer
 
-from .streams import described
+from .streams import by_the_rules, described
 
 
 HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 5, "model": "demo"}
@@ -118,7 +118,7 @@ def added(chunks, *, fast, **options):
     """Return all that an accumulator tells of *chunks*, compared to the last one or not."""
     accumulator = Accumulator(**options)
     if not fast:
-        accumulator._repeats = lambda chunk: False
+        by_the_rules(accumulator)
     failed = None
     try:
         for chunk in chunks:

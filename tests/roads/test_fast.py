@@ -14,7 +14,7 @@ from streamkit._state import Text
 from streamkit._template import learn
 
 from .helpers import event, logprobs, rebuilt_alike, say, tool, write
-from .streams import described
+from .streams import by_the_rules, described
 
 
 def bound(first, *, many=False, limits=Limits(), kind=None):
@@ -36,8 +36,7 @@ def run_of(first, rest, **options):
 
 
 def one_by_one(chunks, **options):
-    accumulator = Accumulator(**options)
-    accumulator._repeats = lambda chunk: False
+    accumulator = by_the_rules(Accumulator(**options))
     for chunk in chunks:
         accumulator.add(chunk)
     return accumulator

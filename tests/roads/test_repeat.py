@@ -14,7 +14,7 @@ from streamkit._repeat import LONGEST_WAIT, Level, shape_of
 from streamkit._rules import RULES
 
 from .helpers import HEAD, added_alike, logprobs, say, tool, write
-from .streams import described
+from .streams import by_the_rules, described
 
 
 def slow_chunks(chunks, **options):
@@ -136,7 +136,7 @@ def test_values_are_compared_each_time(change):
     for fast in (True, False):
         accumulator = Accumulator()
         if not fast:
-            accumulator._repeats = lambda chunk: False
+            by_the_rules(accumulator)
         chunk = copy.deepcopy(SAME)
         for number in range(6):
             accumulator.add(chunk)
@@ -154,7 +154,7 @@ def test_a_value_under_the_name_of_a_hole_of_another_level(values):
     for fast in (True, False):
         accumulator = Accumulator()
         if not fast:
-            accumulator._repeats = lambda chunk: False
+            by_the_rules(accumulator)
         chunk = say("a", choice={"content": copy.deepcopy(values[0])})
         accumulator.add(chunk)
         accumulator.add(chunk)
@@ -311,8 +311,7 @@ def test_any_sequence(chunks, times):
 
 def test_a_choice_fed_by_itself():
     """What a choice got past the accumulator may change what a chunk as before would add."""
-    fast, slow = Accumulator(), Accumulator()
-    slow._repeats = lambda chunk: False
+    fast, slow = Accumulator(), by_the_rules(Accumulator())
     for accumulator in (fast, slow):
         for text in "ab":
             accumulator.add(say(text))
