@@ -18,13 +18,15 @@ from ._verdict import issue_counts, kind_of, state
 
 __all__ = ["COMMAND", "summary"]
 
-EXAMPLES = """\
-The fields of a line: file, number of the stream in it, id, kind, state (complete,
+DESCRIPTION = """\
+The columns, parted by dots: file, number of the stream in it, id, kind, state (complete,
 cut, error or empty), chunks, finish reasons, issues with how often each came.
+"""
 
-examples:
-  streamkit check *.sse
-  streamkit check *.sse | grep -v ' · complete · '    those with something missing
+EXAMPLES = """\
+  streamkit check *.sse                                # a line on each stream
+  streamkit check logs | grep -v " · complete · "      # those with something missing
+  streamkit check --jobs auto logs > /dev/null         # only the exit status
 """
 
 
@@ -73,6 +75,7 @@ def summary(found: Found) -> str:
 COMMAND = Command(
     name="check",
     summary="print one line on each stream: whole or not, and what was noticed",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

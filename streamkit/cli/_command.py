@@ -23,7 +23,8 @@ class Command:
     Attributes:
         name: What is typed to run it.
         summary: What it does, in one line.
-        examples: What its help says at the end.
+        description: What its help says of it: what is printed, and how to read that.
+        examples: Lines for a shell, each with a comment.
         ok: When its exit status is 0.
         incomplete: When it is 1.
         add_arguments: Adds its arguments to its parser.
@@ -32,6 +33,7 @@ class Command:
 
     name: str
     summary: str
+    description: str
     examples: str
     ok: str = EVERY_STREAM_COMPLETE
     incomplete: str = SOME_STREAM_INCOMPLETE
@@ -46,4 +48,5 @@ exit status:
   0    {ok}
   1    {incomplete}
   2    wrong usage, or a file could not be read or written
+  130  interrupted, as by Ctrl-C
 """

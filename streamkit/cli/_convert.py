@@ -21,14 +21,17 @@ from ._trace import Item, Row, Traced, trace
 
 __all__ = ["COMMAND"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
 Times are kept by jsonl ({"t": …, "chunk": …} on each line), csv and har; sse and json
 have no place for them.  [DONE] is kept by sse and har; comments and event ids by none.
-A cut stream is converted like any other.
+A cut stream is converted like any other.  Several files are written one after another,
+as if they were one; in har each stream is an entry.
+"""
 
-examples:
-  streamkit convert --to jsonl recording.sse
-  streamkit convert --to har -o recording.har recording.sse
+EXAMPLES = """\
+  streamkit convert --to jsonl recording.sse                # a chunk a line
+  streamkit convert --to har -o timed.har timed.jsonl       # for a browser's tools
+  streamkit convert --to csv timed.jsonl | head -n 3        # for a spreadsheet
 """
 
 
@@ -99,6 +102,7 @@ def _note(item: Item, source: str, state: _State) -> None:
 COMMAND = Command(
     name="convert",
     summary="write a recording in another form",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     ok="all is converted, cut streams as well",
     incomplete="there was nothing to convert, or a stream was refused",

@@ -17,20 +17,24 @@ from streamkit._json import encode
 from ._command import Command
 from ._escape import escape_line
 from ._files import File
-from ._inputs import INCOMPLETE, OK, USAGE, Failed, Found, add_reading_arguments, read_file
+from ._inputs import INCOMPLETE, OK, Failed, Found, add_form_arguments, read_file
 from ._output import has_colour, stdout, tell
 from ._verdict import state
 
 
 __all__ = ["COMMAND", "Difference", "differences"]
 
-EXAMPLES = """\
-Lines are told by what they are about: text, tools, finish, usage, fields.  The exit
-status is 0 if all is the same, 1 if not, 2 if a file could not be read.
+DESCRIPTION = """\
+Streams are compared in order, whatever the forms are and however they were cut into
+chunks.  Differences are told by what they are about: text, tools, finish, usage, fields.
 
-examples:
-  streamkit diff before.sse after.sse
-  streamkit diff --ignore id --ignore created a.sse b.sse
+With --json an object a difference: stream, about, path, old, new.
+"""
+
+EXAMPLES = """\
+  streamkit diff before.sse after.sse                               # all differences
+  streamkit diff --ignore id --ignore created before.sse after.sse  # those that matter
+  streamkit diff --json before.sse after.sse                        # for programs
 """
 
 TEXTS = frozenset({"content", "text", "refusal", "reasoning_content", "reasoning", "thinking"})
@@ -64,7 +68,9 @@ class Difference:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to *parser*."""
-    add_reading_arguments(parser)
+    parser.add_argument("old", metavar="A", help="a recording; -: standard input")
+    parser.add_argument("new", metavar="B", help="another")
+    add_form_arguments(parser)
     parser.add_argument(
         "--ignore",
         action="append",
@@ -77,10 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what differs between two recordings and return the exit status."""
-    if len(args.files) != len(SIDES):
-        tell("diff takes two recordings: streamkit diff A B")
-        return USAGE
-    sides = [list(read_file(args, File(name))) for name in args.files]
+    sides = [list(read_file(args, File(name))) for name in (args.old, args.new)]
     failed = [item for side in sides for item in side if isinstance(item, Failed)]
     for item in failed:
         tell(f"{item.source}: {item.message}")
@@ -210,6 +213,7 @@ def _painted(text: str, paint: str) -> str:
 COMMAND = Command(
     name="diff",
     summary="compare the responses of two recordings: text, tools, finish, usage, fields",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     ok="all is the same",
     incomplete="something differs, or a recording was refused",

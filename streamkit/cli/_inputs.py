@@ -30,6 +30,7 @@ __all__ = [
     "Failed",
     "Found",
     "Meter",
+    "add_form_arguments",
     "add_reading_arguments",
     "files_of",
     "open_file",
@@ -47,6 +48,11 @@ ROW_OPTIONS = (
     ("--order-by", "the column that chunks are sorted by"),
     ("--time-field", "the column of the time"),
 )
+FILES = """\
+Folders are read with all that is in them, in the order of the names, but for hidden
+files and those that are no recordings: these are counted.  A file that is named is
+read whatever it is.  In patterns, * is any text, ? any character, ** any folders.
+"""
 LIMITS = tuple(field.name for field in attrs.fields(Limits))
 
 
@@ -96,15 +102,21 @@ class Failed:
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that all commands have which read streams."""
-    parser.add_argument(
+    """Add the arguments that all commands have which read the streams of many files."""
+    group = parser.add_argument_group("files", FILES)
+    group.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
         help="a recording, a folder of them, or a pattern; none, or -: standard input",
     )
+    add_form_arguments(parser)
+
+
+def add_form_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how to read a file."""
     group = parser.add_argument_group("reading")
-    _add_form_arguments(group)
+    _add_row_arguments(group)
     group.add_argument(
         "--kind", choices=("chat", "completion"), help="the kind of response; else the chunks tell"
     )
@@ -135,7 +147,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(strict=False, meter=None)
 
 
-def _add_form_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_row_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--from",
         dest="form",

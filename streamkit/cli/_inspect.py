@@ -22,14 +22,20 @@ from ._trace import Row, Traced, trace_file
 
 __all__ = ["COMMAND", "row_cells", "row_data"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
 The columns: event number; time in seconds since the first event, if the recording
-has times; offset and size in bytes; kind; choice; what it adds; issues.  A chunk is
-not a token: it may hold several, or a part of one.
+has times; offset and size in bytes; kind (chunk, usage, final, error, ping, done, lost,
+other); choice; what it adds.  Issues stand below their event.  A chunk is not a token: it
+may hold several, or a part of one.  Each file has a heading.
 
-examples:
-  streamkit inspect recording.sse
-  streamkit inspect --json recording.sse | jq 'select(.issues != [])'
+With --json an object a line: source, event, time (as it was recorded), offset, size,
+kind, adds (choice, name, text), issues (code, message).
+"""
+
+EXAMPLES = """\
+  streamkit inspect recording.sse                            # a row on each event
+  streamkit inspect --json recording.sse > events.jsonl      # for programs
+  streamkit inspect log.sse | grep "!"                       # only what was noticed
 """
 
 HEAD = ("event", "time", "offset", "size", "kind", "choice", "adds")
@@ -132,6 +138,7 @@ def row_data(row: Row, source: str) -> dict[str, Any]:
 COMMAND = Command(
     name="inspect",
     summary="print one row on each event: when, where, what it adds, what was noticed",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

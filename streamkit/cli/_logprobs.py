@@ -22,14 +22,19 @@ from ._tokens import Token, least_sure, percent, perplexity, token_lists
 
 __all__ = ["COMMAND"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
+Of each choice: its text, its perplexity, and the tokens that the model was least sure of,
+each with its number, its probability and the likeliest others.  Each stream has a heading.
+
 In a terminal the text is coloured by the probability of its tokens, from green
 (sure) to red; NO_COLOR=1 switches that off, and the list of the least sure tokens
 says the same without colour.
+"""
 
-examples:
-  streamkit logprobs recording.sse
-  streamkit logprobs --least 30 recording.sse
+EXAMPLES = """\
+  streamkit logprobs recording.sse             # text, perplexity, ten tokens
+  streamkit logprobs --least 30 recording.sse  # more of them
+  NO_COLOR=1 streamkit logprobs logs           # of all in a folder, without colour
 """
 
 # Down to which probability a token is painted how; the last is for the rest.
@@ -157,6 +162,7 @@ def _row(place: int, token: Token) -> str:
 COMMAND = Command(
     name="logprobs",
     summary="show how sure the model was of each token, and what else it might have said",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

@@ -13,6 +13,7 @@ from streamkit import __version__
 
 from . import (
     _check,
+    _completion,
     _convert,
     _diff,
     _inspect,
@@ -46,6 +47,7 @@ COMMANDS = (
     _diff.COMMAND,
     _redact.COMMAND,
     _report_html.COMMAND,
+    _completion.COMMAND,
 )
 
 # What 128 + SIGINT is to a shell.
@@ -81,8 +83,8 @@ def _add_command(commands: argparse._SubParsersAction[Parser], command: Command)
     parser = commands.add_parser(
         command.name,
         help=command.summary,
-        description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
-        epilog=f"{command.examples}\n{exit_status(command.ok, command.incomplete)}",
+        description=f"{command.summary[:1].upper()}{command.summary[1:]}.\n\n{command.description}",
+        epilog=f"examples:\n{command.examples}\n{exit_status(command.ok, command.incomplete)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -115,7 +117,9 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         if sys.stdout is not None:
             stdout()  # also --help has text beyond ASCII
-        args = make_parser().parse_args(argv)
+        parser = make_parser()
+        _completion.complete(parser)
+        args = parser.parse_args(argv)
     except SystemExit as done:  # --help, --version, or wrong usage
         return int(done.code or 0)
     with watching(args) as args.meter:

@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import importlib.util
 import os
+import shutil
 import sys
 import time
 
@@ -36,6 +37,8 @@ __all__ = ["Bar", "watching"]
 PATIENCE = 1.0
 BETWEEN = 0.1
 NAME_WIDTH = 24
+# A terminal writes `^C` behind the bar; on a line of its own that would stay.
+FOR_INTERRUPT = 3
 
 
 @attrs.define(eq=False)
@@ -117,13 +120,20 @@ def _progress() -> Progress:
         progress.TransferSpeedColumn(),
         progress.TimeRemainingColumn(),
         progress.TextColumn("{task.fields[files]}", markup=False),
-        console=Console(file=sys.stderr),
+        console=Console(file=sys.stderr, width=max(_width() - FOR_INTERRUPT, 1)),
         auto_refresh=False,
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
         expand=True,
     )
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
 
 
 def _may_draw(args: argparse.Namespace) -> bool:

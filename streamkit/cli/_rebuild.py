@@ -21,12 +21,19 @@ from ._verdict import reasons
 
 __all__ = ["COMMAND"]
 
+DESCRIPTION = """\
+Each response is one line of JSON, of the form that the API gives without streaming.
+What is incomplete is printed too, and said on standard error; a stream of which there
+is nothing prints nothing.  Of several files: their responses in the order of the files;
+--outcome adds the name of the file to each, as source.
+"""
+
 EXAMPLES = """\
-examples:
-  streamkit rebuild recording.sse             the response, on one line
-  curl -sN … | streamkit rebuild --indent 2   of a live stream, to be read
-  streamkit rebuild *.sse -o all.jsonl        many recordings, one line a response
-  streamkit rebuild --outcome recording.sse   with what was cut or wrong
+  streamkit rebuild recording.sse                # the response, on one line
+  curl -sN "$URL" | streamkit rebuild --indent 2 # of a live stream, to be read
+  streamkit rebuild *.sse -o all.jsonl           # many recordings, one line a response
+  streamkit rebuild --jobs auto logs -o all.jsonl # a folder of them, on all cores
+  streamkit rebuild --outcome recording.sse      # with what was cut or wrong
 """
 
 MOST_INDENT = 32
@@ -90,6 +97,7 @@ def _complaint(item: Found | Failed) -> str | None:
 COMMAND = Command(
     name="rebuild",
     summary="print the full response as JSON",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

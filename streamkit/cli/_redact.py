@@ -17,17 +17,19 @@ from ._secrets import Redactor
 
 __all__ = ["COMMAND"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
 The form of the recording stays.  Covered are headers (but for a few that say nothing of
 anybody), cookies, keys known by their name or their looks, and the fields you choose.
 What the model wrote stays unless --text covers it; its lengths and times always stay.
 
 Look at the result before you share it: a secret without a known look, or one that the
 model spelled over several chunks, is not seen.  --text helps against the latter.
+"""
 
-examples:
-  streamkit redact recording.har -o shared.har
-  streamkit redact --text --field id --field system_fingerprint recording.sse
+EXAMPLES = """\
+  streamkit redact recording.har -o shared.har             # headers and keys
+  streamkit redact --field id recording.sse                # a field too
+  streamkit redact --text recording.sse > shared.sse       # what the model wrote, too
 """
 
 # It is read at once: a document may be one JSON value.
@@ -93,6 +95,7 @@ def _read(name: str) -> bytes:
 COMMAND = Command(
     name="redact",
     summary="write a recording without keys, headers and chosen fields, to be shared",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     ok="the recording is written",
     incomplete="never",

@@ -20,12 +20,15 @@ from ._trace import Row, Traced, trace
 
 __all__ = ["COMMAND"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
 The page is one file: it needs no script and no network, and nothing in a stream can
 do anything in it.  It holds what the recording holds; streamkit redact covers secrets.
+Of several files, it has the streams and the events of each under its name.
+"""
 
-examples:
-  streamkit report -o page.html recording.sse
+EXAMPLES = """\
+  streamkit report -o page.html recording.sse     # a page on one recording
+  streamkit report -o page.html *.sse             # on several
 """
 
 # A browser takes its time over a table of more.
@@ -116,6 +119,7 @@ def _events(source: str | None, state: _State) -> Iterator[str]:
 COMMAND = Command(
     name="report",
     summary="write a page of HTML: the response, its timing, logprobs, events and issues",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

@@ -17,14 +17,20 @@ from ._said import Said
 
 __all__ = ["COMMAND"]
 
-EXAMPLES = """\
+DESCRIPTION = """\
+Of each stream a page: file, kind, id, model, time, chunks, state; then each choice with
+its text, reasoning and tool calls; then usage and issues.  Pages are parted by a blank
+line.
+
 Text of the stream is indented, and what is not plainly visible in it is shown as
 an escape such as \\x1b, so that it can neither drive the terminal nor pass for a
 line of this command.  Colours: only on a terminal, and not if NO_COLOR is set.
+"""
 
-examples:
-  streamkit show recording.sse
-  streamkit show log.jsonl | less
+EXAMPLES = """\
+  streamkit show recording.sse         # the page on a recording
+  streamkit show log.sse | head -n 20  # without colours, as it goes into a pipe
+  streamkit show "logs/**/*.sse"       # a pattern that the shell leaves alone
 """
 
 
@@ -58,6 +64,7 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
 COMMAND = Command(
     name="show",
     summary="print the response to be read: text, reasoning, tool calls, usage, issues",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,

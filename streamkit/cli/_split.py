@@ -17,12 +17,14 @@ from ._trace import Traced, trace
 
 __all__ = ["COMMAND", "safe_name"]
 
-EXAMPLES = """\
-The files are named by number and id; no file that is there is written over.
+DESCRIPTION = """\
+The files are named by number and id, and their names are printed.  Numbers go on over
+all recordings.  No file that is there is written over.
+"""
 
-examples:
-  streamkit split --into streams log.sse
-  streamkit split --into streams --to jsonl *.log
+EXAMPLES = """\
+  streamkit split --into streams log.sse             # a file for each stream
+  streamkit split --into parts --to jsonl *.jsonl    # of many recordings, with times
 """
 
 # What any file system takes as it is; what else an id has becomes `_`.
@@ -83,6 +85,7 @@ def _write(path: Path, traced: Traced, form: str) -> int:
 COMMAND = Command(
     name="split",
     summary="write each stream of a recording to a file of its own",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     ok="all is split, cut streams as well",
     incomplete="there was no stream, or one was refused",

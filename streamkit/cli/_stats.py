@@ -29,13 +29,21 @@ __all__ = ["COMMAND", "NOT_TOKENS", "stats_of", "timing_lines", "total_of"]
 
 NOT_TOKENS = "A chunk is not a token: it may hold several tokens, or a part of one."
 
-EXAMPLES = f"""\
+DESCRIPTION = f"""\
+Of each stream: size in bytes, chunks, characters and tokens; time to the first chunk and
+to the first content; duration; the gaps between chunks (median, 95 of 100, longest);
+rates; finish reasons; issues.  Of several streams, the total too.
+
 {NOT_TOKENS}
 Tokens per second are given when the server counted the tokens (usage).
 
-examples:
-  streamkit stats recording.jsonl
-  streamkit stats --json *.har | jq .total
+With --json one object: streams, a list whose items name their file as source, and total.
+"""
+
+EXAMPLES = """\
+  streamkit stats timed.jsonl                     # of one recording
+  streamkit stats --json *.jsonl > figures.json   # for programs
+  streamkit stats --jobs auto logs | tail -n 7    # only the total
 """
 
 ORIGINS = {
@@ -250,6 +258,7 @@ def _word(value: Any) -> str:
 COMMAND = Command(
     name="stats",
     summary="print timing, sizes, finish reasons and issue counts of streams",
+    description=DESCRIPTION,
     examples=EXAMPLES,
     add_arguments=add_arguments,
     run=run,
