@@ -23,6 +23,7 @@ import attrs
 from streamkit._errors import UnknownForm
 from streamkit._limits import Limits
 
+from ._binary import is_binary_text
 from ._bodies import BlockFile
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import recordings
@@ -41,6 +42,7 @@ LINE = re.compile(r"[^\r\n]*")
 _NAME = r"[^\r\n{}<>\[\]:=\\,\t;|]{1,80}"
 HEADER = re.compile(rf"{_NAME}(?:[,\t;|]{_NAME}){{0,200}}")
 _STREAM = r'"(?:data|event|id|retry|): ?|"[{\[]+(?:""|\\")'
+FIELD = re.compile(r'(?m)(?:^|[,\t;|])"\s*(?:(?:data|event|id|retry)?:|[{\[])|\t(?:data: ?)?\{')
 STREAM = re.compile(rf"[\r\n]+(?:{_STREAM})")
 # Without a header: some fields, then one that a stream begins in.
 NO_HEADER = re.compile(
@@ -131,8 +133,19 @@ def _looks(head: bytes) -> int:
         rows.extend(islice(dialect.rows(io.StringIO(text, newline="")), SAMPLE))
     # Prose has commas too, but not as many in each line.
     least = len(rows[0]) if rows else 0
-    found = (row[:least] for row in rows[dialect.has_header :] if len(row) >= least)
-    return 87 if any(find(dict(zip(NAMES, row, strict=False))) for row in found) else 0
+    found = [row[:least] for row in rows[dialect.has_header :] if len(row) >= least]
+    return 87 if any(_holds_stream(row) for row in found) and _is_quoted(text, found) else 0
+
+
+def _holds_stream(row: list[str]) -> bool:
+    return find(dict(zip(NAMES, row, strict=False))) is not None
+
+
+def _is_quoted(text: str, rows: list[list[str]]) -> bool:
+    """Tell whether streams stand in fields: in quotation marks, but for base64, and behind tabs."""
+    if FIELD.search(text):
+        return True
+    return any(is_binary_text(field) for row in rows for field in row)
 
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:

@@ -122,7 +122,10 @@ def _started(start: re.Match[bytes], clock: Clock, place: str) -> _Block:
 
 def _mended(pieces: Iterator[Piece]) -> Iterator[Piece]:
     mender = DotMender()
-    return (Piece(mender.feed(piece.data), piece.time, piece.place) for piece in pieces)
+    for piece in pieces:
+        yield Piece(mender.feed(piece.data), piece.time, piece.place)
+    if rest := mender.finish():
+        yield Piece(rest)
 
 
 def _read_ascii(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:

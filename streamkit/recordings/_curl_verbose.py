@@ -42,6 +42,7 @@ METER = re.compile(
     rb"(?:\A|\r) *+\d{1,3}(?: ++[\d.]++[kMGTP]?+){7}"
     rb"(?: ++[\d:dh\-]++(?: \d\dh)?+){3} [ \d.kMGTP]{5}"
 )
+STREAM = re.compile(rb"(?:data|event|id|retry)?:|[{\[]")
 METER_HEAD = re.compile(rb"  % Total    % Received|                                 Dload")
 
 
@@ -59,6 +60,7 @@ class _Demixer:
     time: float | None = None
     in_body: bool = False
     in_headers: bool = False  # in those of the standard output: with -i they are there, too
+    has_begun: bool = False  # what stands before the first status, a command, was not received
 
     def take(self, line: bytes, place: str) -> Iterator[Part]:
         if METER_HEAD.match(line):
@@ -74,6 +76,7 @@ class _Demixer:
             self.time = self.clock.read(said["time"])[0]
         if said is not None and said.groupdict().get("mark") == b"<":
             self.in_body = False
+            self.has_begun = True
             header = (said["text"] or b"").rstrip(b"\r") + b"\r\n"
             yield Part(header, is_header=True, time=self.time, place=place)
 
@@ -82,7 +85,8 @@ class _Demixer:
             if self.in_headers or STATUS_LINE.fullmatch(data):
                 self.in_headers = bool(data.strip())
                 return Part(data, is_header=True, time=self.time, place=place)
-            if not data.strip():  # the end of the progress meter's line
+            # The end of the progress meter's line, or the command that was given.
+            if not data.strip() or not (self.has_begun or STREAM.match(data)):
                 return None
             self.in_body = True
         return Part(data, is_header=False, time=self.time, place=place)

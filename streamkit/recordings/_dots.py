@@ -20,6 +20,8 @@ IN_JSON = re.compile(rb'["{}\[\]]|\.')
 BETWEEN = re.compile(rb"[{\[]|\.")
 VALUE_START = re.compile(rb"(?:\n|data:[ ]?|\A)\Z")
 FIELD_START = re.compile(rb"\.|\Z|(?:data|event|id|retry)?:")
+# The start of a field's name, whose rest may be in the next piece.
+CUT_FIELD = re.compile(rb"(?:d(?:at?)?|data|e(?:v(?:en?)?)?|event|id?|r(?:e(?:tr?)?)?|retry)\Z")
 
 
 class DotMender:
@@ -49,6 +51,11 @@ class DotMender:
             mended.append(piece)
             self._before = (self._before + piece[-8:])[-8:]
         return b"".join(mended)
+
+    def finish(self) -> bytes:
+        """Return what could not be judged, since nothing follows."""
+        held, self._held = self._held, b""
+        return held
 
     def _string(self, data: bytes, at: int) -> tuple[bytes, int]:
         end = STRING_END.match(data, at)
@@ -83,8 +90,12 @@ class DotMender:
             return data[at:], len(data)
         text = data[at : mark.start()]
         has_closed, self._has_closed = self._has_closed and not text, False
+        if mark[0] == b"." and CUT_FIELD.match(data, mark.end()):
+            self._held, self._has_closed = data[mark.start() :], has_closed
+            return text, len(data)
         if mark[0] != b".":
             self._depth = int(VALUE_START.search(self._before + text) is not None)
             return text + mark[0], mark.end()
         is_end = has_closed or FIELD_START.match(data, mark.end()) is not None
+        self._has_closed = has_closed  # further line ends may follow
         return text + (b"\n" if is_end else b"."), mark.end()

@@ -16,8 +16,8 @@ from streamkit._limits import Limits
 from ._clock import Clock
 from ._containers import CRI, Source, from_cri, from_docker, from_journal
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._prefix import COLOUR, find_payload, mode_of, without_prefixes
-from ._text import HEAD, head_lines, lines, look_ahead
+from ._prefix import find_payload, mode_of, without_prefixes
+from ._text import COLOUR, HEAD, head_lines, lines, look_ahead
 
 
 __all__ = ["FORMS"]

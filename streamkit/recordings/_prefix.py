@@ -17,20 +17,21 @@ import attrs
 from ._clock import TIME, Clock
 from ._pieces import Piece
 from ._python import NoValue, data_of, parse_value, refusal
+from ._text import COLOUR
 
 
 __all__ = ["Payload", "find_payload", "mode_of", "without_prefixes"]
 
-COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # No prefix has a quotation mark or a brace: what stands behind one is a part of
-# something else, such as a column of a table.
-_PREFIX = rb"(?P<prefix>[^{}\"'<\r\n]{0,300}?)(?<![\w.\-])"
+# something else, such as a column of a table.  An angle bracket may begin one: a
+# priority (RFC 5424, section 6), or an arrow.
+_PREFIX = rb"(?P<prefix>(?:<\d{1,3}>|<{1,3}[\-=]{0,2}[ ])?[^{}\"'<\r\n]{0,300}?)(?<![\w.\-])"
 _MODES = {
     "sse": rb"(?=data:[ ]?(?:[{\[\"]|[ ]*\r?\n?\Z))",
     "json": rb"(?=\[?\{(?:\"|[ ]*\r?\n?\Z))",
     "python": (
-        rb"(?<!,)(?=\[?(?:\{'|[bB]?['\"](?:data|event|id|retry)?: ?"
-        rb"|[A-Za-z_]\w{0,80}\((?:id|choices)=))"
+        rb"(?<!,)(?<!\w\()(?=(?:[A-Za-z_]\w{0,80}\()?[\[(]{0,2}"
+        rb"(?:\{'|[bB]?['\"](?:data|event|id|retry)?: ?|(?<=\()(?:id|choices)=))"
     ),
 }
 MODES = {mode: re.compile(_PREFIX + pattern) for mode, pattern in _MODES.items()}

@@ -15,6 +15,8 @@ import math
 import re
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import attrs
 
@@ -22,7 +24,8 @@ from streamkit._errors import quote
 from streamkit._issues import Issue
 
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._text import HEAD, head_lines, lines, look_ahead
+from ._row_values import TIMES, at, find, paired, seconds
+from ._text import COLOUR, HEAD, head_lines, lines, look_ahead
 
 
 __all__ = ["FORMS", "START", "NoValue", "data_of", "parse_value", "refusal"]
@@ -30,14 +33,21 @@ __all__ = ["FORMS", "START", "NoValue", "data_of", "parse_value", "refusal"]
 # What is longer is not parsed: a syntax tree takes far more memory than its text.
 LONGEST = 1 << 20
 DEEPEST = 128
+_VALUE = rb"(?:\{\s*'|\{\}|[bB]?['\"])"
 START = re.compile(
-    rb"[ \t]*[\[(]{0,2}[ \t]*(?:\{\s*'|\{\}|[bB]?['\"]|[A-Za-z_][\w.]{0,80}\(\s*(?:\w{1,80}=|\Z))"
+    rb"[ \t]*[\[(]{0,2}[ \t]*(?:[\d.]{1,30},[ ]*)?"
+    rb"(?:" + _VALUE + rb"|[A-Za-z_][\w.]{0,80}\(\s*(?:\w{1,80}=|[\[(]{0,2}" + _VALUE + rb"|\Z))"
 )
 CHUNK = re.compile(
     rb"'choices'|\bchoices=|\b[bB]['\"](?:data|event|id|retry)?:"
-    rb"|(?:^|[\s\[(,])['\"](?:data|event|id|retry):",
+    rb"|(?:^|[\s\[(,])['\"](?:data|event|id|retry):"
+    rb"|(?:^|[\s\[(,])['\"]\{[^\n]{0,4000}?\"choices\\?\"",
     re.MULTILINE,
 )
+# What stands before a value where a notebook or a server shows it.
+LEAD = re.compile(rb"[ \t]*(?:Out\[\d{1,6}\]:|data:(?=[ ]?[\[(]{0,2}(?:\{'|\w+\()))[ \t]?")
+# What was typed, in front of what it shows.
+TYPED = re.compile(rb"(?:>>>|\.\.\.|In \[\d{1,6}\]:|[$%])(?:[ \t]|\r?\Z)")
 # A member of an enumeration shows itself as no Python can read it.
 ENUM = re.compile(r"<[A-Za-z_][\w.]{0,80}: ('[^'\\\n]{0,80}'|\d{1,20})>")
 TOKEN = re.compile(
@@ -47,6 +57,9 @@ ODD_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*+\\[^\\'\"nrtxuUabfv0N]")
 ODD_IN_BYTES = re.compile(
     rb"""\b[bB](?:'(?:[^'\\]|\\[^uUN])*+\\[uUN]|"(?:[^"\\]|\\[^uUN])*+\\[uUN])"""
 )
+PAIRS = ("OrderedDict", "dict")
+# From the year to the microsecond.
+DATETIME = 7
 NOTE = Issue("python_text", "the recording is Python text; its values were read as JSON")
 
 
@@ -92,12 +105,14 @@ def _key(node: ast.expr | None) -> str:
 
 def _call(node: ast.Call, depth: int) -> object:
     """Take `Name(key=value)` for a dict, and `Name(value)`, as of a UUID, for the value."""
-    if not _is_name(node.func):
-        raise NoValue
+    name = _name(node.func)
+    if name == "datetime":
+        return _datetime(node)
     if node.args:
         if len(node.args) > 1 or node.keywords:
             raise NoValue
-        return _value(node.args[0], depth + 1)
+        value = _value(node.args[0], depth + 1)
+        return _dict_of(value) if name in PAIRS and isinstance(value, list) else value
     fields: dict[str, object] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
@@ -106,10 +121,46 @@ def _call(node: ast.Call, depth: int) -> object:
     return fields
 
 
-def _is_name(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and not node.id.startswith("_")
+def _name(node: ast.expr) -> str:
+    """Return the last part of the name that *node* is."""
+    first = node
+    while isinstance(first, ast.Attribute):
+        first = first.value
+    if not isinstance(first, ast.Name) or first.id.startswith("_"):
+        raise NoValue
+    return node.attr if isinstance(node, ast.Attribute) else first.id
+
+
+def _dict_of(pairs: list[object]) -> dict[str, object]:
+    """Return the dict of *pairs*, as an OrderedDict showed itself before Python 3.12."""
+    found: dict[str, object] = {}
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != len(("key", "value")):
+            raise NoValue
+        key, value = pair
+        if not isinstance(key, str):
+            raise NoValue
+        found[key] = value
+    return found
+
+
+def _datetime(node: ast.Call) -> str:
+    """Return the moment that *node* shows, in the form of ISO 8601; only UTC is known by name."""
+    parts = [part.value for part in node.args if isinstance(part, ast.Constant)]
+    numbers = [part for part in parts if type(part) is int]
+    zones = [ast.unparse(word.value) for word in node.keywords if word.arg == "tzinfo"]
+    if len(numbers) != len(node.args) or len(zones) != len(node.keywords):
+        raise NoValue
+    if any(zone.rpartition(".")[2] not in ("utc", "UTC") for zone in zones):
+        raise NoValue
+    if not len(("year", "month", "day")) <= len(numbers) <= DATETIME:
+        raise NoValue
+    year, month, day, hour, minute, second, micro = numbers + [0] * (DATETIME - len(numbers))
+    zone = UTC if zones else None
+    try:
+        return datetime(year, month, day, hour, minute, second, micro, zone).isoformat()
+    except (ValueError, OverflowError):
+        raise NoValue from None
 
 
 def parse_value(text: bytes) -> object:
@@ -123,6 +174,9 @@ def parse_value(text: bytes) -> object:
     if len(text) > LONGEST or ODD_ESCAPE.search(text) or ODD_IN_BYTES.search(text):
         raise NoValue
     shown = text.decode("utf-8", "replace").strip()
+    if shown.startswith(('"', '["')):
+        with suppress(ValueError, RecursionError):
+            return json.loads(shown)  # half a surrogate pair means another thing there
     for attempt in (shown, ENUM.sub(r"\1", shown)):
         try:
             return _value(ast.parse(attempt, mode="eval").body, 0)
@@ -150,6 +204,18 @@ def data_of(value: object) -> list[bytes]:
         except ValueError:  # an integer of too many digits
             raise NoValue from None
     raise NoValue
+
+
+def _timed(value: object) -> tuple[object, float | None]:
+    """Return the chunk of *value*, and its time, if *value* is a row of the two."""
+    row = paired(value)
+    if not isinstance(row, dict) or "choices" in row:
+        return value, None
+    path = find(row)
+    if not path:
+        return value, None
+    times = (seconds(row.get(name), name) for name in TIMES if name != path[0])
+    return at(row, path), next((time for time in times if time is not None), None)
 
 
 def _text(value: bytes) -> str:
@@ -214,13 +280,30 @@ def _texts(rows: Iterable[bytes]) -> Iterator[tuple[str, bytes, bool]]:
 
 
 def _pieces(rows: Iterable[bytes]) -> Iterator[Piece]:
-    for place, text, is_value in _texts(rows):
+    for place, text, is_value in _texts(map(_bare, rows)):
+        if not is_value:
+            yield Piece(text, place=place)
+            continue
         try:
-            found = data_of(parse_value(text)) if is_value else [text]
+            yield from _pieces_of(parse_value(text), place)
         except NoValue:
-            found = [refusal(text)]
-        for data in found:
-            yield Piece(data, place=place)
+            yield Piece(refusal(text), place=place)
+
+
+def _pieces_of(value: object, place: str) -> Iterator[Piece]:
+    """Yield the pieces of *value*, each with its time, if it is a list of rows that have one."""
+    is_list = isinstance(value, list) and paired(value) is value
+    for item in value if is_list and isinstance(value, list) else [value]:
+        inner, time = _timed(item)
+        for data in data_of(inner):
+            yield Piece(data, time, place)
+
+
+def _bare(line: bytes) -> bytes:
+    """Return *line* without colours, and without what stands before a value."""
+    line = COLOUR.sub(b"", line) if b"\x1b" in line else line
+    lead = LEAD.match(line)
+    return line if lead is None else line[lead.end() :]
 
 
 def _with_line_ends(pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -249,8 +332,9 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
 
 def _looks(head: bytes) -> int:
     """Ask that the first line that is not blank starts a value, and that there is a chunk."""
-    first = next((line for line in head_lines(head) if line.strip()), b"")
-    if START.match(first) is None or not CHUNK.search(head):
+    shown = (_bare(line) for line in head_lines(head) if line.strip())
+    first = next((line for line in shown if not TYPED.match(line)), b"")
+    if START.match(first) is None or not CHUNK.search(COLOUR.sub(b"", head)):
         return 0
     return 85
 

@@ -20,11 +20,22 @@ from streamkit._errors import UnknownForm, quote
 
 from ._bodies import GZIP
 from ._pieces import ReadOptions
-from ._row_values import ITEMS, Path, as_bytes, at, find, is_stream, number_of, path_of, seconds
+from ._row_values import (
+    ITEMS,
+    TIMES,
+    Path,
+    as_bytes,
+    at,
+    find,
+    is_stream,
+    number_of,
+    path_of,
+    seconds,
+)
 from ._traces import final_of
 
 
-__all__ = ["TIMES", "Plan", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
+__all__ = ["Plan", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
 
 GROUPS = (
     "stream_id",
@@ -62,30 +73,6 @@ ORDERS = (
     "order",
     "n",
     "i",
-)
-TIMES = (
-    "t",
-    "ts",
-    "time",
-    "timestamp",
-    "@timestamp",
-    "_time",
-    "received_at",
-    "receivedAt",
-    "recorded_at",
-    "arrival",
-    "at",
-    "t_ms",
-    "ts_ms",
-    "time_ms",
-    "timestamp_ms",
-    "ts_ns",
-    "timestamp_ns",
-    "elapsed",
-    "elapsed_ms",
-    "offset_ms",
-    "created_at",
-    "createdAt",
 )
 FIRST_ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
 DATA_LINE = re.compile(rb"(?m)^data:")

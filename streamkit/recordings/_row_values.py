@@ -19,6 +19,7 @@ from ._dialects import dialect_of
 
 __all__ = [
     "ITEMS",
+    "TIMES",
     "Path",
     "as_bytes",
     "at",
@@ -65,6 +66,31 @@ SSE = re.compile(r"\ufeff?\s*+(?:(?:event|id|retry|:)[^\r\n]*+[\r\n]++\s*+)*+dat
 CHOICES = re.compile(r'"choices"\s*:')
 GZIP = "\x1f\udc8b"
 PAIR = 2
+# Names that times go by.
+TIMES = (
+    "t",
+    "ts",
+    "time",
+    "timestamp",
+    "@timestamp",
+    "_time",
+    "received_at",
+    "receivedAt",
+    "recorded_at",
+    "arrival",
+    "at",
+    "t_ms",
+    "ts_ms",
+    "time_ms",
+    "timestamp_ms",
+    "ts_ns",
+    "timestamp_ns",
+    "elapsed",
+    "elapsed_ms",
+    "offset_ms",
+    "created_at",
+    "createdAt",
+)
 HEAD = 1 << 16
 DEPTH = 7
 NODES = 2000

@@ -17,9 +17,8 @@ from streamkit._limits import Limits
 from ._bodies import BlockFile
 from ._elements import decoded, objects
 from ._pieces import Form, ReadOptions, Recording
-from ._row_plan import TIMES
 from ._row_streams import BadRow, recordings
-from ._row_values import find, is_stream, paired, seconds
+from ._row_values import TIMES, find, is_stream, paired, seconds
 from ._traces import final_of, spread
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TypeVar
@@ -9,11 +11,13 @@ from typing import TypeVar
 from streamkit._limits import Limits
 
 
-__all__ = ["HEAD", "head_lines", "is_long_enough", "lines", "look_ahead", "runs_of_lines"]
+__all__ = ["COLOUR", "HEAD", "head_lines", "is_long_enough", "lines", "look_ahead", "runs_of_lines"]
 
 T = TypeVar("T")
 
 HEAD = 1 << 16
+# What makes a terminal show colours; JSON has no such character but escaped.
+COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}[A-Za-z]")
 
 
 def runs_of_lines(blocks: Iterable[bytes], limits: Limits) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -87,6 +88,13 @@ def test_row_longer_than_the_head():
     assert [len(text(each)) for each in read(CSV, data, block=1000)] == [100_003, 5]
 
 
+def test_base64():
+    """What needs no quotation marks has none."""
+    data = written([HEADER[1:], [1, base64.b64encode(BODY.encode()).decode()]]).encode()
+    assert sniff(data).name == "csv"
+    assert text(read(CSV, data)[0]) == "Hello"
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -99,6 +107,8 @@ def test_row_longer_than_the_head():
         'a,"' * 20_000,
         'data: {"a": "b,c", "d": "e"}\n' * 9,
         '"data: {\\"a\\": 1}',
+        "HTTP/1.1 200 OK (mended), fine\nA: b, c\n\n" + BODY,
+        "Well, look\n" + BODY,
     ],
 )
 def test_what_is_no_csv(head):

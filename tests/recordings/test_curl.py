@@ -216,6 +216,7 @@ SAID = {
     "with headers": ASKED + HEAD + BODY,
     "raw": ASKED + WIRE,
     "blanks trimmed": ASKED.replace(b"> \n", b">\n").replace(b"< \n", b"<\n") + BODY,
+    "the command": b"$ curl -vN https://api.example.test -d '{}'\n" + ASKED + BODY,
     "redirect": b"* x\n< HTTP/1.1 302 Found\r\n< \r\n" + METER + b"\n" + ASKED + BODY,
 }
 
@@ -439,6 +440,17 @@ def test_long_block():
 def test_dots(shown, meant):
     """A dot is a line end where it can be nothing else."""
     assert DotMender().feed(shown) == meant
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 13, 20])
+def test_dots_between_pieces(size):
+    """Nor does it between fields, the names of which may be cut."""
+    meant = b'event: ab\ndata: {"a":1}\n\nretry: 9\nid: 7\ndata: [DONE]\n\n\n'
+    mender = DotMender()
+    found = [mender.feed(piece) for piece in blocks(meant.replace(b"\n", b"."), size)]
+    assert b"".join(found) == meant
+    assert mender.finish() == b""
+    assert (mender.feed(b"x: a.da"), mender.finish()) == (b"x: a", b".da")
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 20])

@@ -63,8 +63,11 @@ PREFIXES = {
     b"app-1  | ": None,
     b"[pod/app-%d/main] ": None,
     b"%d: ": None,
+    b"<14>1 2026-12-01T00:00:%d.5Z host app 12 - - ": MIDNIGHT + 2.5,
+    b"<< ": None,
+    b"<- ": None,
 }
-UNTIMED = (b"INFO:app.stream:", b"app-1  | ", b"[pod/app-%d/main] ", b"%d: ")
+UNTIMED = (b"<< ", b"<- ", b"INFO:app.stream:", b"app-1  | ", b"[pod/app-%d/main] ", b"%d: ")
 
 
 @pytest.mark.parametrize("prefix", PREFIXES, ids=lambda prefix: prefix.decode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pprint
 import warnings
 
@@ -46,6 +47,16 @@ RECORDINGS = {
     "string events": "\n".join(repr(each.decode()) for each in EVENTS),
     "double quotes": "\n".join(repr(each + b": it's\n\n") for each in EVENTS),
     "crlf": "\r\n".join(map(repr, CHUNKS)),
+    "bytearrays": "\n".join(repr(bytearray(each)) for each in EVENTS),
+    "ordered dicts": "\n".join(f"OrderedDict({each!r})" for each in CHUNKS),
+    "older ordered dicts": "\n".join(f"OrderedDict({list(each.items())!r})" for each in CHUNKS),
+    "strings of JSON": "\n".join(repr(json.dumps(each)) for each in CHUNKS),
+    "a list of strings of JSON": repr([json.dumps(each) for each in CHUNKS]),
+    "dicts as events": "".join(f"data: {each!r}\n\n" for each in CHUNKS),
+    "objects as events": "".join(f"data: {each}\n\n" for each in SDK),
+    "a shell": ">>> for each in stream:\n...     print(each)\n...\n" + "\n".join(map(repr, CHUNKS)),
+    "a notebook": f"In [2]: chunks\nOut[2]: {CHUNKS!r}\n",
+    "colours": "".join(f"\x1b[32m{each!r}\x1b[0m\n" for each in CHUNKS),
 }
 
 
@@ -65,6 +76,46 @@ def test_recordings(name):
     assert texts(PYTHON, data) == [TEXT]
     ((recording, _),) = read(PYTHON, data)
     assert [note.code for note in recording.notes] == ["python_text"]
+
+
+TIMED = [(0.5 * number, each) for number, each in enumerate(CHUNKS)]
+DATES = ", ".join(
+    f"{{'at': datetime.datetime(1970, 1, 1, 0, 0, {number}, tzinfo=datetime.timezone.utc), "
+    f"'chunk': {each!r}}}"
+    for number, each in enumerate(CHUNKS)
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "step"),
+    [
+        ("\n".join(map(repr, TIMED)), 0.5),
+        (repr(TIMED), 0.5),
+        ("\n".join(repr({"t": time, "chunk": each}) for time, each in TIMED), 0.5),
+        ("\n".join(repr({"chunk": repr(each), "x": 1}) for _, each in TIMED), None),
+        ("\n".join(repr({"elapsed_ms": t * 1e3, "data": e}) for t, e in TIMED), 0.5),
+        (f"[{DATES}]", 1.0),
+    ],
+    ids=["pairs", "a list of pairs", "rows", "no row", "milliseconds", "dates"],
+)
+def test_times(data, step):
+    """A row of a time and a chunk is that chunk, at that time."""
+    ((_, pieces),) = read(PYTHON, data.encode())
+    if step is None:  # a text of Python inside of one: not looked into
+        assert all(piece.time is None for piece in pieces)
+        return
+    assert PYTHON.looks(data.encode()) == 85
+    assert [piece.time for piece in pieces] == [step * number for number in range(len(CHUNKS))]
+    assert texts(PYTHON, data.encode()) == [TEXT]
+
+
+def test_json_text():
+    """JSON's pairs of surrogates are one character, which in Python's text are two halves."""
+    assert parse_value(b'"data: \\ud83c\\udf0d"') == "data: 🌍"
+    assert parse_value(b'["\\ud83c\\udf0d"]') == ["🌍"]
+    assert parse_value(b'"it\'s \\x41"') == "it's A"
+    with pytest.raises(NoValue):
+        parse_value(b'["",' + b"[" * 100_000)
 
 
 def test_places():
@@ -148,6 +199,10 @@ def test_never_ending_value():
         ("X(id=UUID('u'), when=Decimal('0.5'))", {"id": "u", "when": "0.5"}),
         ("X(r=<R.a: 1>, s='<R.a: 1>')", {"r": 1, "s": "1"}),
         ("X()", {}),
+        ("datetime.datetime(2026, 11, 30, 4, 20, 3, 5)", "2026-11-30T04:20:03.000005"),
+        ("datetime(2026, 11, 30, tzinfo=TzInfo.UTC)", "2026-11-30T00:00:00+00:00"),
+        ("OrderedDict([('a', 1), ('b', [2])])", {"a": 1, "b": [2]}),
+        ("OrderedDict({'a': 1})", {"a": 1}),
         (r"b'\\u00e9 \\'", rb"\u00e9 \\"[:-1]),
     ],
 )
@@ -156,7 +211,27 @@ def test_values(text, value):
     assert parse_value(text.encode()) == value
 
 
-@pytest.mark.parametrize("text", ["X(1, 2)", "X(1, a=2)", "x.y().z(1)", "_x(1)", "X(**a)", "1 2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X(1, 2)",
+        "X(1, a=2)",
+        "x.y().z(1)",
+        "_x(1)",
+        "X(**a)",
+        "1 2",
+        "datetime(2026, 11)",
+        "datetime(2026, 13, 1)",
+        "datetime(2026, 1, 1, *a)",
+        "datetime(2026, 1, 'x')",
+        "datetime(2026, 1, 1, fold=1)",
+        "datetime(2026, 1, 1, tzinfo=zone('Mars'))",
+        "datetime(1, 2, 3, 4, 5, 6, 7, 8)",
+        "dict(['ab'])",
+        "dict([(1, 2)])",
+        "dict([(1, 2, 3)])",
+    ],
+)
 def test_calls(text):
     """Only the ways in which objects show themselves are taken for values."""
     with pytest.raises(NoValue):
