@@ -112,12 +112,19 @@ class _Pool:
             yield from _printed(first)
             if not first.is_over:
                 self._listen(first)
-            elif not first.messages:
+            else:
                 self.tasks.popleft()
                 self._finish()
 
+    def dismiss(self) -> None:
+        """Let all workers end, as there is no more to do."""
+        for worker in self.workers:
+            worker.connection.close()
+        for worker in self.workers:
+            worker.process.join(GRACE)
+
     def stop(self) -> None:
-        """End all workers at once."""
+        """End all workers at once, if they have not."""
         for worker in self.workers:
             worker.process.kill()
         for worker in self.workers:
@@ -245,5 +252,6 @@ def in_processes(args: argparse.Namespace, say: Say, files: Iterator[File]) -> I
     pool = _Pool(argparse.Namespace(**vars(args)), say)
     try:
         yield from pool.run(files)
+        pool.dismiss()
     finally:
         pool.stop()

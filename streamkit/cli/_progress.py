@@ -59,7 +59,7 @@ class Bar:
 
     def start(self, file: File) -> None:
         """Take note that *file* comes next."""
-        self._name = file.label
+        self._name = os.path.basename(file.label)  # noqa: PTH119 -- the label is no path
 
     def finish(self) -> None:
         """Take note that a file is done."""
