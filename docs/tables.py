@@ -25,7 +25,7 @@ SECTIONS = {
     "framing": "bad_json",
     "merging": "bad_type",
     "stream": "already_final",
-    "recordings": "utf16",
+    "recordings": "after_compressed",
     "times": "clock_backwards",
 }
 REFUSALS = {"bad_chunk", "bad_choice", "bad_type", "index_range"}

@@ -179,6 +179,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "finish_missing": "A choice has no finish reason.",
         "several_streams": "The recording holds further streams; use rebuild_all.",
         # Recordings, `streamkit.recordings`: information, in strict mode too.
+        "after_compressed": "Something else stands behind compressed data; it was left out.",
         "utf16": "The text was UTF-16; it was read as such.",
         "http_status": "The server answered with an error status.",
         "no_body": "There are a response's headers, and no body.",
@@ -189,7 +190,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "paste_quoted": "Quotation marks (`>`) at the start of lines were taken off.",
         "python_text": "Python text was read as the values that it shows.",
         "bad_base64": "A body says that it is base64, but is not; it was left out.",
-        "cut_body": "A compressed body is cut or damaged; what came before that was kept.",
+        "cut_body": "Compressed data are cut or damaged; what came before that was kept.",
         "encoded_body": "A body is compressed in a way that is not read here.",
         "missing_body": "The recording has no body for a response.",
         "mojibake": "The text seems to be, or was, UTF-8 read as Latin-1.",

@@ -111,8 +111,8 @@ class Stopwatch:
 
     @property
     def knows_content(self) -> bool:
-        """Whether the time of the first content is known: whether later chunks add any is not asked."""
-        return self._content == self._content
+        """Whether the time of the first content is known, so that no more need be asked."""
+        return not math.isnan(self._content)
 
     def miss(self, chunks: int, event: int | None = None) -> None:
         """Take note of *chunks* that have no time, the first of them number *event*."""

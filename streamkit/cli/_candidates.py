@@ -42,7 +42,7 @@ def may_be_recording(path: Path) -> bool:
 
 def _head(start: bytes) -> bytes:
     """Return what *start* begins with once it is unwrapped; of a bomb, no more than that."""
-    blocks, _ = peel([start], Limits())
+    blocks = peel([start], Limits()).blocks
     head = b""
     while len(head) < HEAD and (block := next(blocks, None)) is not None:
         head += block

@@ -294,11 +294,22 @@ def inputs(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Iterable
 def _recordings(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Iterable[Piece]]]:
     label = file.label
     recordings = read(source_of(args, file), form=args.form, options=reading_options(args))
-    for number, recording in enumerate(recordings, 1):
-        for note in recording.notes:
-            what = recording.name or f"recording {number}"
-            tell(f"{label}: {what}: {note.code}: {note.message}")
-        yield (label if number == 1 else f"{label}#{number}"), recording.pieces
+    later: dict[int, tuple[str, list[Issue]]] = {}
+    try:
+        for number, recording in enumerate(recordings, 1):
+            what = f"{label}: {recording.name or f'recording {number}'}"
+            _tell(what, recording.notes)
+            if recording.later is not None:  # all recordings of a file may share one list
+                later[id(recording.later)] = what, recording.later
+            yield (label if number == 1 else f"{label}#{number}"), recording.pieces
+    finally:
+        for what, issues in later.values():
+            _tell(what, issues)
+
+
+def _tell(what: str, issues: Iterable[Issue]) -> None:
+    for issue in issues:
+        tell(f"{what}: {issue.code}: {issue.message}")
 
 
 def _raising(error: Exception) -> Iterator[Piece]:

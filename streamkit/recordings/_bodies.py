@@ -17,10 +17,11 @@ from streamkit._limits import Limits
 from ._binary import from_base64
 from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
 from ._pieces import Piece, Recording
+from ._wrappers import GZIP, RAW_DEFLATE, ZLIB, Unpacker
 
 
 __all__ = [
-    "GZIP",
+    "GZIP_MARK",
     "BlockFile",
     "base64_bytes",
     "body_recording",
@@ -32,10 +33,11 @@ __all__ = [
 ]
 
 STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl")
+# Encodings (IANA's registry of them) that have a name, and no reader here.
+UNREAD = ("br", "compress", "dcb", "dcz", "x-compress", "zstd")
 COMPLETION = re.compile(rb'\s*[{\[].{0,65536}?"choices"\s*:\s*\[', re.DOTALL)
 ERROR = re.compile(rb'\s*\{\s*"error"\s*:')
-GZIP = b"\x1f\x8b"
-STEP = 1 << 18
+GZIP_MARK = b"\x1f\x8b"
 PATH_LENGTH = 80
 
 
@@ -158,46 +160,29 @@ def undone(body: bytes, encoding: str, limits: Limits) -> tuple[bytes, tuple[Iss
     Raises:
         LimitExceeded: If it expands to more than `Limits.decompressed`.
     """
-    if body.startswith(GZIP):
-        return _inflated(body, zlib.MAX_WBITS | 16, limits)
+    if body.startswith(GZIP_MARK):
+        return _unpacked(body, GZIP, limits)
     names = [name.strip().lower() for name in encoding.split(",") if name.strip()]
     is_plain = is_stream_text(body[:HEAD]) or body.lstrip()[:1] in (b"{", b"[", b"")
     if is_plain or not names or names == ["identity"]:
         return body, ()  # most recorders undo the encoding and leave the header
     if names == ["deflate"]:
         is_wrapped = body[0] & 15 == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
-        return _inflated(body, zlib.MAX_WBITS if is_wrapped else -zlib.MAX_WBITS, limits)
-    if names[-1] in ("br", "zstd"):
-        return b"", (
-            Issue(
-                "encoded_body",
-                f"the body is compressed as {names[-1]}, which is not read here; "
-                f"record it with the request header `accept-encoding: gzip`",
-            ),
-        )
-    return body, ()
+        return _unpacked(body, ZLIB if is_wrapped else RAW_DEFLATE, limits)
+    if names[-1] not in UNREAD:
+        return body, ()
+    note = Issue(
+        "encoded_body",
+        f"the body is encoded as {names[-1]}, which is not read here; "
+        f"record it with the request header `accept-encoding: gzip`",
+    )
+    return b"", (note,)
 
 
-def _inflated(body: bytes, window: int, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:
+def _unpacked(body: bytes, name: str, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:
     """Return *body* decompressed, step by step so that a bomb is not built."""
-    out = bytearray()
-    try:
-        while body:
-            inflate = zlib.decompressobj(window)
-            while not inflate.eof and (piece := inflate.decompress(body, STEP)):
-                out += piece
-                limits.check("decompressed", len(out))
-                body = inflate.unconsumed_tail
-            if not inflate.eof:
-                return bytes(out), (_cut_body("ends too early"),)
-            body = inflate.unused_data.lstrip(b"\0")  # a gzip file may have several members
-    except zlib.error:
-        return bytes(out), (_cut_body("is damaged"),)
-    return bytes(out), ()
-
-
-def _cut_body(what: str) -> Issue:
-    return Issue("cut_body", f"the compressed body {what}; what came before that was kept")
+    unpacker = Unpacker(name, limits)
+    return b"".join(unpacker.run([body])), tuple(unpacker.issues)
 
 
 def body_recording(

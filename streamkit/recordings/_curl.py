@@ -127,8 +127,9 @@ def recordings_of(
         status = _take_headers(left)
         body = _Body(left)
         number += 1
-        pieces = _decompressed(mend(_without_coding(body)), options.limits)
-        yield _recording(f"response {number}", status, pieces, notes)
+        pieces, later = _decompressed(mend(_without_coding(body)), options.limits)
+        found = _recording(f"response {number}", status, pieces, notes)
+        yield attrs.evolve(found, later=later)
         body.keep()
 
 
@@ -172,12 +173,21 @@ def _without_coding(body: Iterator[Piece]) -> Iterator[Piece]:
     return _mapped(pieces, lambda data: [dechunker.feed(data)])
 
 
-def _decompressed(pieces: Iterator[Piece], limits: Limits) -> Iterator[Piece]:
+def _decompressed(
+    pieces: Iterator[Piece], limits: Limits
+) -> tuple[Iterator[Piece], list[Issue] | None]:
+    """Return *pieces* decompressed, and what will come to light on the way."""
     head, pieces = _head(pieces, MAGIC_SIZE)
     compression = compression_of(head)
     if compression is None:
-        return pieces
-    return _mapped(pieces, Unpacker(compression, limits).feed)
+        return pieces, None
+    unpacker = Unpacker(compression, limits)
+    return _unpacked(pieces, unpacker), unpacker.issues
+
+
+def _unpacked(pieces: Iterator[Piece], unpacker: Unpacker) -> Iterator[Piece]:
+    yield from _mapped(pieces, unpacker.feed)
+    unpacker.finish()
 
 
 def _mapped(pieces: Iterator[Piece], change: Callable[[bytes], Iterable[bytes]]) -> Iterator[Piece]:

@@ -41,11 +41,15 @@ class Recording:
         pieces: Its bytes.  Iterate once.
         notes: What is to be said about it: what a form lacks, and how to record
             it right.
+        later: What came to light while its pieces were read, such as a cut; that
+            of the file as a whole, once all its recordings were.  None if nothing
+            can, as there is no compression.
     """
 
     name: str = ""
     pieces: Iterable[Piece] = ()
     notes: tuple[Issue, ...] = ()
+    later: list[Issue] | None = None
 
 
 @attrs.frozen(kw_only=True)

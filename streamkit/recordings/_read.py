@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from streamkit._clock import Clock
+from streamkit._errors import StreamkitError
 from streamkit._issues import Issue
 from streamkit._json import Backend
 from streamkit._kinds import Kind
@@ -17,9 +18,10 @@ from streamkit._outcome import Outcome
 from streamkit._rebuild import Options, Source, outcomes, source_blocks
 from streamkit._rules import Rule
 
+from ._joined import blocks_of
 from ._pieces import ReadOptions, Recording
-from ._registry import HEAD, form_named, sniff
-from ._wrappers import peel
+from ._registry import HEAD, form_named, form_of
+from ._wrappers import Peeled, peel
 
 
 __all__ = ["read", "rebuild"]
@@ -50,11 +52,21 @@ def read(
     >>> [piece.data for piece in recording.pieces]
     [b'data: {"choices": []}']
     """
-    blocks, notes = peel(source_blocks(source), options.limits)
-    head, blocks = _head_of(blocks)
-    found = sniff(head) if form == "auto" else form_named(form)
-    for recording in found.read(blocks, options):
-        yield attrs.evolve(recording, notes=(*notes, *recording.notes))
+    peeled, recordings = _opened(source, form, options)
+    for recording in recordings:
+        notes = (*peeled.notes, *recording.notes)
+        own = recording.later
+        yield attrs.evolve(recording, notes=notes, later=peeled.later if own is None else own)
+        if own is not None:
+            own += peeled.later or ()
+
+
+def _opened(source: Source, form: str, options: ReadOptions) -> tuple[Peeled, Iterator[Recording]]:
+    """Return what came off *source*, and the recordings in what is left."""
+    peeled = peel(source_blocks(source), options.limits)
+    head, blocks = _head_of(peeled.blocks)
+    found = form_of(head) if form == "auto" else form_named(form)
+    return peeled, found.read(blocks, options)
 
 
 def _head_of(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -119,22 +131,42 @@ def rebuild(
         kind=kind, strict=strict, limits=limits, rules=rules, cumulative=cumulative, json=json
     )
     options = attrs.evolve(options, limits=limits)
-    for recording in read(source, form=form, options=options):
-        if recording.pieces == ():
-            nothing = _noted(Outcome(response=None, complete=False), recording.notes)
-            if strict:
-                nothing.raise_if_incomplete()
-            yield nothing
-            continue
-        clock = Clock()
-        for outcome in outcomes(_blocks_of(recording, clock), how, clock):
-            yield _noted(outcome, recording.notes)
+    peeled, recordings = _opened(source, form, options)
+    found = (
+        _noted(outcome, (*peeled.notes, *recording.notes))
+        for recording in recordings
+        for outcome in _outcomes_of(recording, how)
+    )
+    yield from found if peeled.later is None else _with_later(found, peeled.later)
 
 
-def _blocks_of(recording: Recording, clock: Clock) -> Iterator[bytes]:
-    for piece in recording.pieces:
-        clock.feed(piece.data, piece.time)
-        yield piece.data
+def _outcomes_of(recording: Recording, how: Options) -> Iterator[Outcome]:
+    if recording.later is not None:
+        return _with_later(_outcomes_of(attrs.evolve(recording, later=None), how), recording.later)
+    if recording.pieces == ():
+        nothing = Outcome(response=None, complete=False)
+        if how.strict:
+            nothing.raise_if_incomplete()
+        return iter([nothing])
+    clock = Clock()
+    return outcomes(blocks_of(recording.pieces, clock), how, clock)
+
+
+def _with_later(found: Iterator[Outcome], later: list[Issue]) -> Iterator[Outcome]:
+    """
+    Yield *found*; the last of them gets what came to light at the end of the file.
+
+    An error waits for it.
+    """
+    last: list[Outcome] = []
+    try:
+        for outcome in found:
+            yield from last
+            last = [outcome]
+    except (StreamkitError, OSError):
+        yield from (_noted(outcome, tuple(later)) for outcome in last)
+        raise
+    yield from (_noted(outcome, tuple(later)) for outcome in last)
 
 
 def _noted(outcome: Outcome, notes: tuple[Issue, ...]) -> Outcome:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from streamkit._errors import UnknownForm
+from streamkit._json import BadJSON, Decoder
+from streamkit._limits import NO_LIMITS
 
 from . import (
     _csv,
@@ -25,19 +27,45 @@ from . import (
     _vcr,
 )
 from ._pieces import Form, Piece, ReadOptions, Recording
+from ._wrappers import peel
 
 
-__all__ = ["FORMS", "HEAD", "form_named", "sniff"]
+__all__ = ["FORMS", "HEAD", "form_named", "form_of", "sniff"]
 
 # How much of a recording is looked at, in bytes.
 HEAD = 1 << 16
 
-PLAIN = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(?:(?:data|event|id|retry|error)[ \t]*:|:|[{\[])")
+EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(?:(?:data|event|id|retry|error)[ \t]*:|:)")
+JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*[{\[]")
+# What starts like the form, and what only the framing can tell anything of.
+PLAIN_SCORE, LEAST_SCORE = 50, 1
 
 
-def _looks_plain(head: bytes) -> int:
-    """Tell whether the first line is one of server-sent events, or of JSON."""
-    return 50 if PLAIN.match(head.lstrip()) else 1
+def _looks_like_events(head: bytes) -> int:
+    """Tell whether the first line is one of server-sent events; if nothing fits, they may be."""
+    return PLAIN_SCORE if EVENTS.match(head.lstrip()) else LEAST_SCORE
+
+
+def _looks_like_json(head: bytes) -> int:
+    return PLAIN_SCORE if JSON.match(head.lstrip()) and not _has_json_lines(head) else 0
+
+
+def _looks_like_json_lines(head: bytes) -> int:
+    return PLAIN_SCORE if _has_json_lines(head) else 0
+
+
+def _has_json_lines(head: bytes) -> bool:
+    """Tell whether two lines, or more, are JSON values each: the second may be cut."""
+    lines = [line for line in head.split(b"\n") if not line.isspace() and line]
+    return len(lines) > 1 and all(map(JSON.match, lines[:2])) and _is_json(lines[0])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        Decoder("json", NO_LIMITS).whole(line.strip())
+    except BadJSON:
+        return False
+    return True
 
 
 def _read_plain(blocks: Iterator[bytes], _: ReadOptions) -> Iterator[Recording]:
@@ -46,11 +74,15 @@ def _read_plain(blocks: Iterator[bytes], _: ReadOptions) -> Iterator[Recording]:
 
 
 _PLAIN = tuple(
-    Form(name=name, title=title, looks=_looks_plain, read=_read_plain)
-    for name, title in (
-        ("sse", "server-sent events, in any framing"),
-        ("json", "JSON: chunks one after another, an array, or a whole response"),
-        ("jsonl", "JSON lines of chunks"),
+    Form(name=name, title=title, looks=looks, read=_read_plain)
+    for name, title, looks in (
+        ("sse", "server-sent events, in any framing", _looks_like_events),
+        (
+            "json",
+            "JSON: chunks one after another, an array, or a whole response",
+            _looks_like_json,
+        ),
+        ("jsonl", "JSON lines of chunks", _looks_like_json_lines),
     )
 )
 _ROOMS = (
@@ -79,15 +111,30 @@ def sniff(data: bytes) -> Form:
     """
     Return the form that *data*, the start of a recording, looks like.
 
+    What looks like no form at all is `sse`: the framing then says what it skips.
+
     Args:
-        data: Its first bytes, unwrapped; not more than 64 KiB are looked at.
+        data: Its first bytes; not more than 64 KiB are looked at.  Compression
+            and UTF-16 come off first.
 
     >>> sniff(b'data: {"choices": []}').name
     'sse'
     >>> sniff(b'{"log": {"entries": [{"response": {"content": {}}}], "version": "1.2"}}').name
     'har'
     """
-    head = data[:HEAD]
+    head = b""
+    try:
+        for block in peel([data[:HEAD]], NO_LIMITS).blocks:
+            head += block
+            if len(head) >= HEAD:
+                break
+    except UnknownForm:  # the compression: what is inside is not known
+        head = b""
+    return form_of(head[:HEAD])
+
+
+def form_of(head: bytes) -> Form:
+    """Return the form that *head*, the start of a recording without wrappers, looks like."""
     return max(FORMS.values(), key=lambda form: form.looks(head))
 
 

@@ -18,7 +18,7 @@ import attrs
 
 from streamkit._errors import UnknownForm, quote
 
-from ._bodies import GZIP
+from ._bodies import GZIP_MARK
 from ._pieces import ReadOptions
 from ._row_values import (
     ITEMS,
@@ -221,7 +221,7 @@ def _are_bodies(values: list[bytes]) -> bool:
 
 def _is_ended(value: bytes) -> bool:
     """Tell whether *value* ends its stream, and is more than that end; or is a compressed body."""
-    if value.startswith(GZIP):
+    if value.startswith(GZIP_MARK):
         return True
     is_end = value.strip() in (b"[DONE]", b"data: [DONE]", b"data:[DONE]")
     return FINISHED.search(value) is not None and not is_end

@@ -15,6 +15,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+import attrs
+
 from streamkit._errors import UnknownForm
 from streamkit._issues import Issue
 from streamkit._limits import Limits
@@ -23,7 +25,7 @@ from streamkit._lines import BOM
 from ._text import is_long_enough, look_ahead
 
 
-__all__ = ["Unpacker", "compression_of", "peel"]
+__all__ = ["GZIP", "RAW_DEFLATE", "ZLIB", "Peeled", "Unpacker", "compression_of", "peel"]
 
 # What tells a compression by its first bytes needs no more than these many.
 MAGIC_SIZE = 16
@@ -36,6 +38,7 @@ LZMA_MEMORY = 256 << 20
 # The method in a zlib header; the window is at most 32 KiB.
 DEFLATE = 0x08
 GZIP, ZLIB, BZIP2, XZ, ZSTD = "gzip", "zlib", "bzip2", "xz", "zstd"
+RAW_DEFLATE = "deflate"
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -93,6 +96,8 @@ class _Inflate:
 
     def __init__(self, wbits: int) -> None:
         self._object = zlib.decompressobj(wbits)
+        self._before = self._object
+        self._data = b""
 
     @property
     def eof(self) -> bool:
@@ -103,12 +108,26 @@ class _Inflate:
         return self._object.unused_data
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        return self._object.decompress(self._object.unconsumed_tail + data, max_length)
+        self._data = self._object.unconsumed_tail + data
+        self._before = self._object.copy()  # a microsecond, so that nothing is lost at an error
+        return self._object.decompress(self._data, max_length)
+
+    def salvage(self) -> tuple[bytes, int]:
+        """Return what the data that raised has before the damage, and how many bytes are left."""
+        out = bytearray()
+        at = 0
+        try:
+            for at in range(len(self._data)):
+                out += self._before.decompress(self._data[at : at + 1])
+        except zlib.error:
+            pass
+        return bytes(out), len(self._data) - at
 
 
 CODECS: dict[str, Callable[[], _Codec]] = {
     GZIP: lambda: _Inflate(16 + zlib.MAX_WBITS),
     ZLIB: lambda: _Inflate(zlib.MAX_WBITS),
+    RAW_DEFLATE: lambda: _Inflate(-zlib.MAX_WBITS),
     BZIP2: bz2.BZ2Decompressor,
     XZ: lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY),
 }
@@ -116,15 +135,18 @@ CODECS: dict[str, Callable[[], _Codec]] = {
 
 class Unpacker:
     """
-    Decompress a stream that comes in pieces.
+    Decompress data, whatever is wrong with them.
 
-    Members that follow one another are read as one (`gzip` appends so); what
-    follows the last and starts no other is ignored.  A stream that is cut gives
-    all it has: what it wraps then ends early, and says so itself.
+    Members that follow one another are read as one (`gzip` appends so).  What
+    is cut or damaged is read as far as it is whole.
 
     Args:
         name: The compression: one that `compression_of` told.
         limits: `decompressed` bounds the result.
+
+    Attributes:
+        issues: What is wrong with the data, once it is met.
+        reason: Why nothing more can be read; "" if all was.
 
     Raises:
         UnknownForm: If it cannot be undone here.
@@ -139,10 +161,24 @@ class Unpacker:
         self._name = name
         self._limits = limits
         self._codec = CODECS[name]()
-        self._in_first = True
+        self._start = 0  # of the member, in the compressed data
+        self._is_empty = True  # the member gave nothing yet
         self._is_over = False
         self._taken = 0
         self._given = 0
+        self.issues: list[Issue] = []
+        self.reason = ""
+
+    def run(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """
+        Yield what *blocks*, all there are, decompress to.
+
+        Raises:
+            LimitExceeded: As `feed`.
+        """
+        for block in blocks:
+            yield from self.feed(block)
+        self.finish()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """
@@ -150,10 +186,14 @@ class Unpacker:
 
         Raises:
             LimitExceeded: If all of it is more than the limit.
-            UnknownForm: If the data are damaged.
         """
         for start in range(0, len(data), SLICE):
             yield from self._slice(data[start : start + SLICE])
+
+    def finish(self) -> None:
+        """Take note of the end of the data, and whether it is too early."""
+        if self._taken and not (self._codec.eof or self._is_over):
+            self._end("end too early", self._taken)
 
     def _slice(self, data: bytes) -> Iterator[bytes]:
         self._taken += len(data)
@@ -163,9 +203,11 @@ class Unpacker:
                 if not data:
                     return
                 self._codec = CODECS[self._name]()
-                self._in_first = False
+                self._start = self._taken - len(data)
+                self._is_empty = True
             block = self._decompress(data)
             if block:
+                self._is_empty = False
                 self._given += len(block)
                 self._limits.check("decompressed", self._given, self._taken)
                 yield block
@@ -177,18 +219,23 @@ class Unpacker:
         try:
             return self._codec.decompress(data, BLOCK)
         except (zlib.error, lzma.LZMAError, OSError) as error:
-            self._is_over = True
-            if not self._in_first:
-                return b""  # no further member, but something else that was appended
-            raise UnknownForm(
-                f"the {self._name} data are damaged near byte {self._taken} ({error}): "
-                f"decompress what can be saved with another tool, and read that"
-            ) from None
+            block, left = b"", 0
+            if isinstance(self._codec, _Inflate):
+                block, left = self._codec.salvage()
+            self._is_empty = self._is_empty and not block
+            self._end(f"are damaged ({error})", self._taken - left)
+            return block
 
-
-def _unpack(blocks: Iterable[bytes], unpacker: Unpacker) -> Iterator[bytes]:
-    for block in blocks:
-        yield from unpacker.feed(block)
+    def _end(self, what: str, offset: int) -> None:
+        """Take note that nothing more can be read."""
+        self._is_over = True
+        self.reason = f"the {self._name} data {what} (byte {offset})"
+        if self._start and self._is_empty:
+            message = f"behind the {self._name} data stands something else; it was left out"
+            self.issues.append(Issue("after_compressed", message, offset=self._start))
+        else:
+            message = f"the {self._name} data {what}; what came before that was kept"
+            self.issues.append(Issue("cut_body", message, offset=offset))
 
 
 # -- Encoding ------------------------------------------------------------------------
@@ -211,25 +258,52 @@ def _as_utf8(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
         yield text.encode()
 
 
-def peel(blocks: Iterable[bytes], limits: Limits) -> tuple[Iterator[bytes], tuple[Issue, ...]]:
+@attrs.frozen
+class Peeled:
     """
-    Return *blocks* without the wrappers around them, and what is to be said about those.
+    A recording without the wrappers around it.
+
+    Attributes:
+        blocks: Its bytes.
+        notes: What is to be said about the wrappers.
+        later: What came to light while it was read; None if nothing can: it is
+            not compressed.
+    """
+
+    blocks: Iterator[bytes]
+    notes: tuple[Issue, ...] = ()
+    later: list[Issue] | None = None
+
+
+def peel(blocks: Iterable[bytes], limits: Limits) -> Peeled:
+    """
+    Take the wrappers off *blocks*.
 
     Only the first bytes are read here, the rest when it is asked for.
 
     Raises:
-        UnknownForm: If the compression is not one that can be undone.
+        UnknownForm: If the compression is not one that can be undone, or if
+            nothing comes out.
     """
     first, rest = look_ahead(iter(blocks), is_long_enough(MAGIC_SIZE))
     compression = compression_of(b"".join(first))
+    later = None
     if compression is not None:
-        unpacked = _unpack(rest, Unpacker(compression, limits))
-        first, rest = look_ahead(unpacked, is_long_enough(MAGIC_SIZE))
-    head = b"".join(first)
+        unpacker = Unpacker(compression, limits)
+        first, rest = look_ahead(unpacker.run(rest), is_long_enough(MAGIC_SIZE))
+        later = unpacker.issues
+        if later and not first:
+            raise UnknownForm(f"nothing can be read: {unpacker.reason}")
+    rest, notes = _decoded(b"".join(first), rest)
+    return Peeled(rest, notes, later)
+
+
+def _decoded(head: bytes, blocks: Iterator[bytes]) -> tuple[Iterator[bytes], tuple[Issue, ...]]:
+    """Undo the encoding that *head*, the start of *blocks*, tells."""
     if head.startswith(BOM):
-        return _without_start(rest, len(BOM)), ()
+        return _without_start(blocks, len(BOM)), ()
     encoding = UTF16.get(head[:2])
     if encoding is None:
-        return rest, ()
+        return blocks, ()
     note = Issue("utf16", "the text was UTF-16, as redirects of Windows PowerShell write it")
-    return _as_utf8(_without_start(rest, 2), encoding), (note,)
+    return _as_utf8(_without_start(blocks, 2), encoding), (note,)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from streamkit import UnknownForm
@@ -26,6 +28,18 @@ def test_rows(run, files):
     assert lines[2].endswith('role "assistant" · content "Hel"')
     assert lines[3].endswith('content "lo" · finish_reason "stop"')
     assert lines[4].split()[4] == "done"
+
+
+def test_what_comes_to_light_at_the_end(run, files):
+    """A file that was cut says so when all of it was shown; each file says it once."""
+    (files / "cut.sse.gz").write_bytes(gzip.compress(WHOLE)[:-9])
+    (files / "whole.sse.gz").write_bytes(gzip.compress(WHOLE))
+    result = run("inspect", "cut.sse.gz", "whole.sse.gz")
+    assert result.out.count("content") == 4
+    assert result.err == (
+        "streamkit: cut.sse.gz: recording 1: cut_body: "
+        "the gzip data end too early; what came before that was kept\n"
+    )
 
 
 def test_times_and_issues(run, monkeypatch):

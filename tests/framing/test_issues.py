@@ -148,11 +148,15 @@ def codes_in(room):
     return codes_of(PACKAGE / f"{room}.py")
 
 
+# Which argument is the code.
+PLACES = {"issue": 0, "issues": 0, "refuse": 0, "note": 1, "BadJSON": 0, "Issue": 0}
+
+
 def codes_of(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            at = {"issue": 0, "issues": 0, "refuse": 0, "note": 1, "BadJSON": 0, "Issue": 0}.get(name)
+            at = PLACES.get(name)
             if ast.unparse(node.func).endswith(("notes.append", "log.add")):
                 at = 0
             if at is not None and len(node.args) > at and isinstance(node.args[at], ast.Constant):

@@ -29,7 +29,7 @@ def all_samples():
 
 def sample(name):
     """Return the bytes of a sample, without its wrappers."""
-    return b"".join(peel(blocks((SAMPLES / name).read_bytes(), 1000), Limits())[0])
+    return b"".join(peel(blocks((SAMPLES / name).read_bytes(), 1000), Limits()).blocks)
 
 
 def best(forms, data):

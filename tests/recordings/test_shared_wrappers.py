@@ -19,6 +19,6 @@ def test_gzip(name):
 def test_nothing_else_is_unwrapped(name):
     """No other sample is wrapped in anything."""
     data = (SAMPLES / name).read_bytes()
-    found, notes = peel(blocks(data, 100), Limits())
-    assert notes == ()
-    assert (b"".join(found) == data) is not name.endswith(".gz")
+    peeled = peel(blocks(data, 100), Limits())
+    assert peeled.notes == ()
+    assert (b"".join(peeled.blocks) == data) is not name.endswith(".gz")

@@ -36,11 +36,19 @@ PACKED = {
     "gzip of a bom": gzip.compress(b"\xef\xbb\xbf" + BODY),
     "nothing": BODY,
 }
+NOTED = {
+    "gzip and something": ["after_compressed"],
+    "utf-16-le": ["utf16"],
+    "utf-16-be": ["utf16"],
+    "gzip of utf-16": ["utf16"],
+}
 
 
 def peeled(data, size=1 << 18, limits=Limits()):
-    found, notes = peel(blocks(data, size), limits)
-    return b"".join(found), [note.code for note in notes]
+    """Return what comes out, the codes of the notes, and of what came to light on the way."""
+    found = peel(blocks(data, size), limits)
+    data = b"".join(found.blocks)
+    return data, [note.code for note in (*found.notes, *(found.later or ()))]
 
 
 @pytest.mark.parametrize("name", PACKED)
@@ -49,7 +57,7 @@ def test_wrappers_come_off(name):
     for size in (1, 2, 3, 5, 100, 1 << 18):
         found, notes = peeled(PACKED[name], size)
         assert found == BODY
-        assert notes == (["utf16"] if "utf-16" in name else [])
+        assert notes == NOTED.get(name, [])
 
 
 @pytest.mark.parametrize(
@@ -85,22 +93,69 @@ def test_empty_archives():
     assert compression_of(zlib.compress(b"")) == "zlib"
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bz2.compress, lzma.compress])
-def test_cut(pack):
-    """A file that is cut gives what it has, and no error."""
-    noise = random.Random(1).randbytes(300_000)
-    found, _ = peeled(pack(noise)[:-1000])
-    assert noise.startswith(found)
-    assert peeled(pack(BODY)[:-4])[0] in (BODY, b"")
+PACKERS = [gzip.compress, zlib.compress, bz2.compress, lzma.compress]
+# Of these each byte that is whole can be had; of the others, blocks.
+BYTEWISE = [gzip.compress, zlib.compress]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("size", [1, 1000, 1 << 20])
+def test_cut(pack, size):
+    """A file that is cut gives what it has, and says where it was cut."""
+    noise = random.Random(1).randbytes(2_000_000)
+    data = pack(noise)[:-1000]
+    found = peel(blocks(data, size), Limits())
+    assert noise.startswith(b"".join(found.blocks))
+    [issue] = found.later
+    assert (issue.code, issue.offset) == ("cut_body", len(data))
+    assert "end too early" in issue.message
+
+
+@pytest.mark.parametrize("pack", PACKERS)
 def test_damage(pack):
-    """A file that is damaged says where; what came before it was handed on."""
-    data = bytearray(pack(BODY * 50))
-    data[len(data) // 2] ^= 255
-    with pytest.raises(UnknownForm, match=r"damaged near byte \d+"):
-        peeled(bytes(data))
+    """A file that is damaged gives what stands before that, and says where it was."""
+    noise = random.Random(1).randbytes(2_000_000)
+    data = bytearray(pack(noise))
+    middle = len(data) * 2 // 3
+    data[middle : middle + 64] = bytes(64)
+    found = peel([bytes(data)], Limits())
+    whole = b"".join(found.blocks)
+    [issue] = found.later
+    assert issue.code == "cut_body"
+    assert "are damaged" in issue.message
+    assert 0 < issue.offset <= len(data)
+    assert whole[: 1 << 19] == noise[: 1 << 19]
+
+
+@pytest.mark.parametrize("pack", BYTEWISE)
+def test_all_before_the_damage_is_kept(pack):
+    """To the byte: a wrong checksum at the end loses nothing."""
+    data = pack(BODY)
+    assert peeled(data[:-1] + bytes([data[-1] ^ 1])) == (BODY, ["cut_body"])
+    stored = pack(BODY * 9, 0)  # blocks as they are, so that damage shows at the next block
+    assert peeled(stored[:100])[0] == (BODY * 9)[: len(peeled(stored[:100])[0])] != b""
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_nothing_comes_out(pack):
+    """Then it is refused, with the reason and the place."""
+    data = pack(BODY * 100)
+    with pytest.raises(UnknownForm, match=r"nothing can be read: .* too early \(byte 20\)"):
+        peeled(data[:20])
+    if pack not in BYTEWISE:
+        data = data[:14] + bytes(40) + data[54:]
+        with pytest.raises(UnknownForm, match=r"nothing can be read: .* are damaged \("):
+            peeled(data)
+
+
+def test_what_follows_the_members():
+    """A further member that is damaged is one; what is none at all is told apart."""
+    data = gzip.compress(BODY)
+    found = peel([data + b"hello"], Limits())
+    assert b"".join(found.blocks) == BODY
+    assert (found.later[0].code, found.later[0].offset) == ("after_compressed", len(data))
+    further = data + gzip.compress(BODY)[:-1] + b"\xff"
+    assert peeled(further) == (BODY * 2, ["cut_body"])
 
 
 def test_zstd_is_named():
@@ -109,11 +164,11 @@ def test_zstd_is_named():
         peel([b"\x28\xb5\x2f\xfd" + b"\0" * 20], Limits())
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", PACKERS)
 def test_bomb(pack):
     """A bomb ends at the limit, and its blocks are never large."""
     bomb = pack(bytes(8 << 20))
-    found, _ = peel([bomb], Limits(decompressed=1 << 20))
+    found = peel([bomb], Limits(decompressed=1 << 20)).blocks
     sizes = []
     with pytest.raises(LimitExceeded) as caught:
         sizes.extend(len(block) for block in found)
@@ -142,9 +197,11 @@ def test_utf16_breaks():
     assert peeled(b"\xff\xfe\x3d\xd8a\0") == ("\ufffda".encode(), ["utf16"])
 
 
-def test_unpacker_feeds_nothing():
-    """No input is no output."""
-    assert list(Unpacker("gzip", Limits()).feed(b"")) == []
+def test_unpacker_of_nothing():
+    """No input is no output, and nothing is wrong."""
+    unpacker = Unpacker("gzip", Limits())
+    assert not list(unpacker.run([]))
+    assert not unpacker.issues
 
 
 def test_lines():
