@@ -24,7 +24,7 @@ FLOORS = [
     {"_chunk_models", "_content", "_issues", "_limits", "_template"},
     {"_json", "_lines", "_mould", "_outcome", "_timing"},
     {"_converter", "_payloads", "_sse", "_state"},
-    {"_cells", "_framing", "_plain"},
+    {"_cells", "_differences", "_framing", "_plain"},
     {"_logprobs", "_road", "_tools"},
     {"_merge", "_reading_road"},
     {"_choice", "_chunks"},

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-import attrs
-
 from streamkit._converter import to_dict
+from streamkit._differences import MISSING, Difference, differences
 from streamkit._json import encode
 
 from ._command import Command
@@ -22,7 +21,7 @@ from ._output import has_colour, stdout, tell
 from ._verdict import state
 
 
-__all__ = ["COMMAND", "Difference", "differences"]
+__all__ = ["COMMAND"]
 
 DESCRIPTION = """\
 Streams are compared in order, whatever the forms are and however they were cut into
@@ -37,33 +36,11 @@ EXAMPLES = """\
   streamkit diff --json before.sse after.sse                        # for programs
 """
 
-TEXTS = frozenset({"content", "text", "refusal", "reasoning_content", "reasoning", "thinking"})
-TOOLS = frozenset({"tool_calls", "function_call"})
 RED, GREEN, BOLD, RESET = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
 PAINT = {"-": RED, "+": GREEN}
-MISSING = object()
 SIDES = ("old", "new")
-ORDER = ("text", "tools", "finish", "usage", "fields")
 # Longer texts are compared line by line only: comparing words is quadratic.
 MOST_LINES = 20_000
-
-
-@attrs.frozen
-class Difference:
-    """
-    A place where two responses differ.
-
-    Attributes:
-        about: `text`, `tools`, `finish`, `usage` or `fields`.
-        path: Where, in JSONPath notation without the leading `$.`.
-        old: What is in the first; `MISSING` if nothing.
-        new: What is in the second.
-    """
-
-    about: str
-    path: str
-    old: Any
-    new: Any
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,45 +87,6 @@ def _data(found: Any) -> dict[str, Any]:
 
 def _is_ignored(difference: Difference, args: argparse.Namespace) -> bool:
     return not set(args.ignore).isdisjoint(difference.path.replace("[", ".").split("."))
-
-
-# -- Comparing -----------------------------------------------------------------------
-
-
-def differences(old: Any, new: Any) -> list[Difference]:
-    """Return where *old* and *new* differ, ordered by what it is about."""
-    found = list(_compare(old, new, "", "fields"))
-    return sorted(found, key=lambda difference: ORDER.index(difference.about))
-
-
-def _compare(old: Any, new: Any, path: str, about: str) -> Iterator[Difference]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in {**old, **new}:
-            below = f"{path}.{name}" if path else str(name)
-            sides = old.get(name, MISSING), new.get(name, MISSING)
-            yield from _compare(*sides, below, _about(name, about))
-    elif isinstance(old, list) and isinstance(new, list):
-        for place, (left, right) in enumerate(zip_longest(old, new, fillvalue=MISSING)):
-            yield from _compare(left, right, f"{path}[{place}]", about)
-    elif not _is_same(old, new):
-        yield Difference(about, path, old, new)
-
-
-def _is_same(old: Any, new: Any) -> bool:
-    """Tell whether two values are the same JSON: true is not 1, and null is not absent."""
-    if old is MISSING or new is MISSING:
-        return False
-    return type(old) is type(new) and encode(old) == encode(new)
-
-
-def _about(name: str, about: str) -> str:
-    if about != "fields":
-        return about
-    if name in TEXTS:
-        return "text"
-    if name in TOOLS:
-        return "tools"
-    return {"finish_reason": "finish", "state": "finish", "usage": "usage"}.get(name, about)
 
 
 # -- Showing -------------------------------------------------------------------------

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from streamkit._differences import MISSING, Difference, differences
 from streamkit.cli import _diff
-from streamkit.cli._diff import MISSING, Difference, differences
 
 from .helpers import CUT, WHOLE, chunk, sse
 from .timed import add_command
