@@ -19,6 +19,7 @@ from ._elements import decoded, objects
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import BadRow, recordings
 from ._row_values import TIMES, find, is_stream, paired, seconds
+from ._text import HEAD
 from ._traces import final_of, spread
 
 
@@ -27,6 +28,9 @@ __all__ = ["FORMS"]
 # A row that the head does not hold whole: a column whose text begins as a stream does.
 LONG_ROW = re.compile(rb'"[\w.-]{1,60}"\s*:\s*"(?:data|event): ?')
 LONG_RESPONSE = re.compile(rb'"(?:response|output|body|result)"\s*:\s*\{[^{}]*"choices"\s*:\s*\[')
+OBJECT = re.compile(rb'\{\s*"')
+# What stands in text of a row has its quotes escaped.
+CHUNK_KEY = re.compile(rb'"(?:choices|object)"\s*:')
 # Forms of their own, whose values would be found as well.
 DOCKER = ({"log", "stream", "time"}, {"log", "stream", "time", "attrs"})
 OWN_FORMS = frozenset({"interactions", "http_interactions"})
@@ -43,9 +47,17 @@ def _looks_json(head: bytes) -> int:
     with suppress(StreamkitError):
         rows.extend(islice(_json_rows(iter([head]), Limits()), FIRST))
     if not rows or isinstance(rows[0], BadRow):
-        is_row = LONG_ROW.search(start) or LONG_RESPONSE.search(start)
-        return 75 if is_row and not start.startswith(b'{"log"') else 0
+        return 0 if start.startswith(b'{"log"') else _score_cut(start, is_full=len(head) >= HEAD)
     return max(map(_score, rows))
+
+
+def _score_cut(start: bytes, *, is_full: bool) -> int:
+    """Return how sure it is that *start* is the start of a row, if it is longer than the head."""
+    if LONG_ROW.search(start) or LONG_RESPONSE.search(start):
+        return 75
+    # A long prompt before the response: so far it is an object, and no chunk.
+    is_object = OBJECT.match(start) and not CHUNK_KEY.search(start)
+    return 55 if is_full and is_object else 0
 
 
 def _score(row: Any) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
-from streamkit.recordings import _csv, _row_values, _rows, _traces
+from streamkit.recordings import _csv, _row_values, _rows, _traces, rebuild, sniff
 from tests.recordings.making import (
     BODY,
     CHUNKS,
@@ -741,3 +741,12 @@ def test_body_as_text_of_bytes(body):
     assert text(read(JSON, lines(*rows))[0]) == "Hello"
     assert JSON.looks(lines({"token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbg"})) == 0
     assert JSON.looks(lines({"cursor": base64.b64encode(b'{"sub": 12345}').decode()})) == 0
+
+
+def test_rows_longer_than_what_is_looked_at():
+    """A prompt of any length may stand before the response; a long chunk is none."""
+    row = json.dumps({"prompt": 'say "choices": ' * 9000, "response": BODY})
+    assert sniff(row.encode()).name == "rows"
+    assert [outcome.complete for outcome in rebuild(f"{row}\n{row}\n")] == [True, True]
+    long = json.dumps({**CHUNKS[0], "padding": "x" * 99_000})
+    assert sniff(long.encode()).name == "json"
