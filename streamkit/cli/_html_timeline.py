@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -36,7 +38,7 @@ class _Axis:
         return LEFT + round(SCALE * min(max(part, 0.0), 1.0))
 
 
-def timeline(timing: Timing, times: Sequence[float | None], name: str) -> Iterator[str]:
+def timeline(timing: Timing, times: Sequence[float], name: str) -> Iterator[str]:
     """
     Yield the picture.
 
@@ -45,10 +47,10 @@ def timeline(timing: Timing, times: Sequence[float | None], name: str) -> Iterat
 
     Args:
         timing: The stream's timing.
-        times: When each chunk came.
+        times: When each chunk came; NaN if that is not known.
         name: What the picture's parts are called, unique in the page.
     """
-    known = [time for time in times if time is not None]
+    known = [time for time in times if math.isfinite(time)]
     axis = _Axis(known[0] - (timing.first_chunk or 0.0), max(known))
     yield f'<div class="chart" role="group" tabindex="0" aria-labelledby="{name}-title">'
     yield (
@@ -84,11 +86,11 @@ def _chunks(known: Sequence[float], axis: _Axis) -> Iterator[str]:
         yield f'<rect class="chunk" x="{place}" y="{top}" width="1.5" height="{bottom - top}"/>'
 
 
-def _gaps(times: Sequence[float | None], axis: _Axis) -> Iterator[str]:
+def _gaps(times: Sequence[float], axis: _Axis) -> Iterator[str]:
     """Yield a bar for each gap, where it ends; the height is its length."""
     longest: dict[int, float] = {}
     for earlier, later in pairwise(times):
-        if earlier is not None and later is not None and later > earlier:
+        if later > earlier and math.isfinite(later - earlier):
             place = axis.at(later)
             longest[place] = max(longest.get(place, 0.0), later - earlier)
     top, bottom = GAPS

@@ -69,6 +69,9 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
             tell(f"{source}: {item.message}")
             yield Said(status=item.status)
         elif isinstance(item, Traced):
+            for issue in item.late:
+                place = "" if issue.event is None else f"event {issue.event}: "
+                tell(f"{source}: {place}{issue.code}: {issue.message}")
             yield Said(status=item.status)
         elif args.json:
             yield Said(encode(row_data(item, source)) + "\n")

@@ -8,9 +8,11 @@ What comes of a stream is the same, and has its timing besides.
 from __future__ import annotations
 
 import argparse
+import math
 
+from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -50,6 +52,7 @@ class Row:
         value: Its payload, or `DONE`.
         size: Bytes from its start to that of the next.
         issues: What was noticed in it.
+        stream: The stream that its payload was merged into; None: none.
     """
 
     number: int
@@ -58,6 +61,7 @@ class Row:
     value: Any
     size: int = 0
     issues: list[Issue] = attrs.field(factory=list)
+    stream: _Stream | None = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen
@@ -68,29 +72,25 @@ class Traced:
     Attributes:
         number: Which of the streams in the recording it is, counted from 1.
         outcome: Its outcome, with timing if the recording has times.
-        rows: Its events.
+        rows: Its events, if they were to be kept.
+        size: Its bytes, framing included.
+        times: When each of its chunks came; NaN if that is not known.
+        late: Issues of its clock, which are known when it ends; their rows are out.
         started: When its request was sent, if the recording says.
     """
 
     number: int
     outcome: Outcome
     rows: list[Row]
+    size: int
+    times: Sequence[float]
+    late: tuple[Issue, ...] = ()
     started: float | None = None
 
     @property
     def status(self) -> int:
         """The exit status that it calls for."""
         return OK if self.outcome.complete else INCOMPLETE
-
-    @property
-    def times(self) -> list[float | None]:
-        """When each of its chunks came."""
-        return [row.time for row in self.rows]
-
-    @property
-    def size(self) -> int:
-        """Its bytes, framing included."""
-        return sum(row.size for row in self.rows)
 
 
 Item: TypeAlias = Row | Traced
@@ -103,6 +103,8 @@ class _Stream(Accumulator):
         super().__init__(tracer.kind, limits=tracer.limits, cumulative=tracer.cumulative)
         self._tracer = tracer
         self.rows: list[Row] = []
+        self.size = 0
+        self.times = array("d")  # an object for each event would be the memory of a long stream
 
     def add_plain(
         self,
@@ -115,7 +117,10 @@ class _Stream(Accumulator):
         """Merge *payload*; it is kept."""
         assert not owned, "the row has it too"
         row = self._tracer.row_of(payload)
-        self.rows.append(row)
+        row.stream = self
+        self.times.append(math.nan if row.time is None else row.time)
+        if self._tracer.keep:
+            self.rows.append(row)
         log = self.context.log
         before = len(log.issues)
         try:
@@ -156,7 +161,8 @@ class Tracer:
         limits: Bounds on input and result.
         cumulative: Each piece of text repeats all before it.
         json: The library to decode with.
-        keep: Rows keep their payloads; else only until the next is asked for.
+        keep: Streams keep their rows, and rows their payloads; else a row and its
+            payload are there only until the next is asked for.
     """
 
     def __init__(
@@ -168,7 +174,7 @@ class Tracer:
         json: Backend = "auto",
         keep: bool = False,
     ) -> None:
-        self._keep = keep
+        self.keep = keep
         self.kind: Kind | None = kind
         self.limits = limits
         self.cumulative = cumulative
@@ -226,8 +232,10 @@ class Tracer:
             row = self._rows.popleft()
             self._by_value.pop(id(row.value), None)
             self._out = row.offset
+            if row.stream is not None:
+                row.stream.size += row.size
             yield row
-            if not self._keep:
+            if not self.keep:
                 row.value = None
 
     def _measure(self, *, is_end: bool) -> None:
@@ -266,18 +274,10 @@ class Tracer:
             stream = self.ended.pop(0)
             self._count += 1
             started = self._clock.started if self._count == 1 else None
-            _give_clock_issues(outcome, stream.rows)
-            yield Traced(self._count, outcome, stream.rows, started)
-
-
-def _give_clock_issues(outcome: Outcome, rows: list[Row]) -> None:
-    """Give what is wrong with the clock to the rows where it shows."""
-    if outcome.timing is None:
-        return
-    by_number = {row.number: row for row in reversed(rows)}
-    for issue in outcome.issues:
-        if issue.code.startswith("clock_") and issue.event in by_number:
-            by_number[issue.event].issues.append(issue)
+            held = sum(row.size for row in self._rows if row.stream is stream)
+            size = stream.size + held
+            late = tuple(issue for issue in outcome.issues if issue.code.startswith("clock_"))
+            yield Traced(self._count, outcome, stream.rows, size, stream.times, late, started)
 
 
 # -- Inputs --------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def trace(args: argparse.Namespace, *, keep: bool = False) -> Iterator[Found]:
 
     Args:
         args: The arguments of the command.
-        keep: The rows of a stream keep their payloads.
+        keep: Streams keep their rows.
     """
     for file in each(args):
         yield from trace_file(args, file, keep=keep)

@@ -57,6 +57,17 @@ def test_times_and_issues(run, monkeypatch):
     assert lines[5].split()[1] == "2.000"
 
 
+def test_wrong_clock(run, monkeypatch):
+    """It is known at the end, and told then."""
+    times = [1e9, 1e9 - 5, 1e9 + 1]
+    give(
+        monkeypatch, [event(chunk(content="a"), time) for time in times], [event(chunk(), 5.0)] * 3
+    )
+    err = run("inspect").err
+    assert err.startswith("streamkit: r0: event 1: clock_backwards: ")
+    assert "\nstreamkit: r1: clock_stands: " in err
+
+
 def test_json(run, monkeypatch):
     """An object a line, with all of the text."""
     give(monkeypatch, [event(chunk(content="é" * 300), 5.0)])
