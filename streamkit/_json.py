@@ -298,13 +298,23 @@ def encode(value: Any, *, indent: int | None = None) -> str:
     Text stays as it is (no ASCII escapes), so that the result can always be
     encoded as UTF-8.
     """
-    separators = (",", ":") if indent is None else (",", ": ")
-    options: dict[str, Any] = {"ensure_ascii": False, "indent": indent, "separators": separators}
+    write = COMPACT.encode if indent is None else _encoder(indent).encode
     try:
-        text = json.dumps(value, allow_nan=False, **options)
+        text = write(value)
     except ValueError:  # NaN, Infinity or a huge integer: a caller's chunks may hold them
-        text = json.dumps(_writable(value), allow_nan=False, **options)
+        text = write(_writable(value))
     return mend_surrogates(text)[0]
+
+
+def _encoder(indent: int | None) -> json.JSONEncoder:
+    separators = (",", ":") if indent is None else (",", ": ")
+    return json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
+    )
+
+
+# Making one for each value takes longer than writing a chunk.
+COMPACT = _encoder(None)
 
 
 def _writable(value: Any) -> Any:

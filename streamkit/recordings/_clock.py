@@ -40,10 +40,12 @@ EPOCHS = {10: 1.0, 13: 1e3, 19: 1e9}
 
 def _of_clock(text: bytes) -> float:
     """Return the seconds of `04:20:03.5`, or of `20:03.5`."""
-    seconds = 0.0
-    for part in text.replace(b",", b".").split(b":"):
-        seconds = seconds * 60 + float(part)
-    return seconds
+    *before, last = text.split(b":")
+    seconds = float(last.replace(b",", b"."))
+    minutes = 0
+    for part in before:
+        minutes = minutes * 60 + int(part)
+    return minutes * 60 + seconds
 
 
 def _of_date(year: int, month: int, day: int) -> float | None:
@@ -80,6 +82,9 @@ class Clock:
     def __init__(self) -> None:
         self._days = 0.0
         self._last = 0.0
+        # The day of the time before, which most likely is that of the next.
+        self._named: tuple[bytes, ...] = ()
+        self._midnight: float | None = None
 
     def read(self, line: bytes) -> tuple[float | None, int]:
         """Return the time that *line* starts with, and where the line goes on: 0 if it has none."""
@@ -94,10 +99,14 @@ class Clock:
         return None if found is None else READERS[found.lastgroup or ""](self, found)
 
     def _absolute(self, found: re.Match[bytes]) -> float | None:
-        date = _of_date(int(found["year"]), int(found["month"]), int(found["day"]))
-        if date is None:
+        named = found.group("year", "month", "day", "zone")
+        if named != self._named:
+            date = _of_date(int(named[0]), int(named[1]), int(named[2]))
+            self._named = named
+            self._midnight = None if date is None else date - _of_zone(named[3])
+        if self._midnight is None:
             return None
-        return date + _of_clock(found["clock"]) - _of_zone(found["zone"])
+        return self._midnight + _of_clock(found["clock"])
 
     def _syslog(self, found: re.Match[bytes]) -> float | None:
         date = _of_date(LEAP_YEAR, MONTHS.index(found["name"]) + 1, int(found["date"]))

@@ -42,6 +42,8 @@ class _Joiner:
 
     def add(self, output: object, data: bytes) -> bytes:
         """Return the line that *data* ends, or nothing."""
+        if output not in self.parts and data.endswith(b"\n"):
+            return data  # whole, as most are
         self.parts.setdefault(output, []).append(data)
         self.sizes[output] = self.sizes.get(output, 0) + len(data)
         self.limits.check("line", self.sizes[output])

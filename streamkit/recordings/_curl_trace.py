@@ -35,6 +35,8 @@ BLOCK = re.compile(
 ROW = re.compile(rb"([0-9a-f]{4,15}):(?: ([^\r\n]*))?(\r?\n)?")
 # Sixteen pairs in 48 columns, then what they mean.
 HEX_ROW = re.compile(rb"[0-9a-f]{4,15}: (?:[0-9a-f]{2} ){1,16}(?: {3})*+\S")
+# All of them, in a row that nothing was taken from.
+PAIRS = re.compile(rb"(?m)^[0-9a-f]{4,15}: ((?:[0-9a-f]{2} ){1,16})")
 PAIR = re.compile(rb"\b[0-9a-f]{2}(?= |\Z)")
 HEX_BYTES, ASCII_COLUMNS = 16, 64
 CRLF = b"\r\n"
@@ -55,20 +57,39 @@ class _Block:
     size: int
     time: float | None
     place: str
-    rows: list[tuple[int, bytes]] = attrs.field(factory=list)
+    rows: list[bytes] = attrs.field(factory=list)
     _shown: int = 0
 
-    def add(self, row: re.Match[bytes], limits: Limits) -> None:
-        offset, text = int(row[1], 16), row[2] or b""
-        self.rows.append((offset, text))
-        if not row[3]:  # the trace is cut in this row
-            self.size = min(self.size, offset + len(text))
-        self._shown += len(text)
-        limits.check("event", self._shown)
+    def add(self, row: bytes) -> int:
+        """Take *row*, and return how many bytes are held."""
+        self.rows.append(row)
+        self._shown += len(row)
+        return self._shown
 
     def part(self, *, is_hex: bool) -> Part:
-        data = (_of_hex if is_hex else _of_ascii)(self.rows, self.size)
+        data = _whole_of_hex(self.rows, self.size) if is_hex else None
+        if data is None:
+            rows, size = self._parsed()
+            data = (_of_hex if is_hex else _of_ascii)(rows, size)
         return Part(data, is_header=self.is_header, time=self.time, place=self.place)
+
+    def _parsed(self) -> tuple[list[tuple[int, bytes]], int]:
+        """Return the offset and the text of each row, and the size that they show."""
+        rows: list[tuple[int, bytes]] = []
+        size = self.size
+        for row in filter(None, map(ROW.fullmatch, self.rows)):
+            offset, text = int(row[1], 16), row[2] or b""
+            rows.append((offset, text))
+            if not row[3]:  # the trace is cut in this row
+                size = min(size, offset + len(text))
+        return rows, size
+
+
+def _whole_of_hex(rows: list[bytes], size: int) -> bytes | None:
+    """Return what *rows* show, read at once, or None if any is not as curl writes it."""
+    pairs = PAIRS.findall(b"".join(rows))
+    data = bytes.fromhex(b"".join(pairs).decode())
+    return data if len(data) == size and len(pairs) == len(rows) else None
 
 
 def _of_hex(rows: list[tuple[int, bytes]], size: int) -> bytes:
@@ -98,14 +119,17 @@ def _not_shown(shown: int, size: int) -> bytes:
 
 
 def _blocks(blocks: Iterator[bytes], limits: Limits) -> Iterator[_Block]:
-    clock = Clock()
+    clock, most = Clock(), limits.longest
     block: _Block | None = None
     for number, line in enumerate(lines(blocks, limits), 1):
-        start = BLOCK.match(line)
+        # Most lines are rows; what starts a block has no colon there, or one in a time.
+        is_row = line[4:6] == b": "
+        start = None if is_row else BLOCK.match(line)
         if start is None:
-            row = ROW.fullmatch(line)
-            if row is not None and block is not None and block.is_wanted:
-                block.add(row, limits)
+            if block is not None and block.is_wanted and (is_row or ROW.fullmatch(line)):
+                held = block.add(line)
+                if held > most:
+                    limits.check("event", held)
             continue
         if block is not None and block.rows:
             yield block

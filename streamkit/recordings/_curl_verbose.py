@@ -43,6 +43,9 @@ METER = re.compile(
     rb"(?: ++[\d:dh\-]++(?: \d\dh)?+){3} [ \d.kMGTP]{5}"
 )
 STREAM = re.compile(rb"(?:data|event|id|retry)?:|[{\[]")
+# How such lines begin: most are of the body, and a search of each costs.
+MARKED_STARTS = frozenset(b"%c" % char for char in b"*<>{}[0123456789")
+METER_STARTS = frozenset(b"%c" % char for char in b" 0123456789")
 METER_HEAD = re.compile(rb"  % Total    % Received|                                 Dload")
 
 
@@ -63,10 +66,11 @@ class _Demixer:
     has_begun: bool = False  # what stands before the first status, a command, was not received
 
     def take(self, line: bytes, place: str) -> Iterator[Part]:
-        if METER_HEAD.match(line):
-            return
-        line = METER.sub(b"", line)
-        said = MARKED.match(line)
+        if line[:1] in METER_STARTS or b"\r" in line:
+            if METER_HEAD.match(line):
+                return
+            line = METER.sub(b"", line)
+        said = MARKED.match(line) if line[:1] in MARKED_STARTS else None
         if said is None and line.endswith(GLUED_ENDS):  # a search of each line costs
             said = GLUED.search(line)
         data = line if said is None else line[: said.start()]

@@ -20,6 +20,9 @@ IN_JSON = re.compile(rb'["{}\[\]]|\.')
 BETWEEN = re.compile(rb"[{\[]|\.")
 VALUE_START = re.compile(rb"(?:\n|data:[ ]?|\A)\Z")
 FIELD_START = re.compile(rb"\.|\Z|(?:data|event|id|retry)?:")
+STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+# Nothing in it is in doubt: outside of strings it has no dot but those at the end.
+EVENT = re.compile(rb'(data: \{(?:[^".\n]++|"(?:[^"\\\n]++|\\.)*+")*+(?<=\}))\.\.')
 # The start of a field's name, whose rest may be in the next piece.
 CUT_FIELD = re.compile(rb"(?:d(?:at?)?|data|e(?:v(?:en?)?)?|event|id?|r(?:e(?:tr?)?)?|retry)\Z")
 
@@ -51,6 +54,15 @@ class DotMender:
             mended.append(piece)
             self._before = (self._before + piece[-8:])[-8:]
         return b"".join(mended)
+
+    def _event(self, data: bytes, at: int) -> bytes:
+        """Return the event on a line of its own that is at *at*, as most are, or nothing."""
+        found = EVENT.match(data, at) if self._before[-1:] in (b"", b"\n") else None
+        if found is None:
+            return b""
+        bare = STRING.sub(b"", found[1])
+        is_whole = bare.count(b"{") == bare.count(b"}") and bare.count(b"[") == bare.count(b"]")
+        return found[1] if is_whole else b""
 
     def finish(self) -> bytes:
         """Return what could not be judged, since nothing follows."""
@@ -85,6 +97,9 @@ class DotMender:
         return text + (b"." if is_point else b"\n"), mark.end()
 
     def _between(self, data: bytes, at: int) -> tuple[bytes, int]:
+        if event := self._event(data, at):  # sooner than step by step
+            self._has_closed = True
+            return event + b"\n\n", at + len(event) + 2
         mark = BETWEEN.search(data, at)
         if mark is None:
             return data[at:], len(data)

@@ -162,13 +162,14 @@ def _pieces(
         events = [_event(message) for message in messages]
         return [Piece(*pair, place) for pair in zip(events, times, strict=True)], ()
     events = _events(body) if messages else [body]
-    if messages and sum(1 for event in events if DATA_LINE.search(event)) < len(messages):
+    have_data = [event.startswith(b"data:") or bool(DATA_LINE.search(event)) for event in events]
+    if messages and sum(have_data) < len(messages):
         note = Issue("uneven_times", "there are more times than events; they were left out")
         return [Piece(body, None, place)], (note,)
     left = iter(times)
     return [
-        Piece(event, next(left, None) if DATA_LINE.search(event) else None, place)
-        for event in events
+        Piece(event, next(left, None) if has_data else None, place)
+        for event, has_data in zip(events, have_data, strict=True)
     ], ()
 
 
@@ -190,6 +191,9 @@ def _event(message: dict[str, Any]) -> bytes:
 
 def _events(body: bytes) -> list[bytes]:
     """Return *body* cut after each blank line."""
+    if b"\r" not in body and b"\n\n\n" not in body:  # the same, and sooner
+        *events, last = body.split(b"\n\n")
+        return [event + b"\n\n" for event in events] + ([last] if last else [])
     cuts = [0, *(end.end() for end in EVENT_END.finditer(body))]
     events = [body[start:end] for start, end in zip(cuts, [*cuts[1:], len(body)], strict=True)]
     return [event for event in events if event]

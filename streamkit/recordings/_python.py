@@ -24,6 +24,7 @@ from streamkit._errors import quote
 from streamkit._issues import Issue
 
 from ._pieces import Form, Piece, ReadOptions, Recording
+from ._python_json import as_json
 from ._row_values import TIMES, at, find, paired, seconds
 from ._text import COLOUR, HEAD, head_lines, lines, look_ahead
 
@@ -267,8 +268,9 @@ def _texts(rows: Iterable[bytes]) -> Iterator[tuple[str, bytes, bool]]:
             yield value.place, value.text(), True  # it was cut
             value = None
         if value is None:
-            if not starts:
-                yield f"line {number}", line, False
+            found = as_json(line) if starts else None
+            if not starts or (found is not None and "choices" in found[1]):
+                yield f"line {number}", found[0] + b"\n" if found else line, False
                 continue
             value = _Open(f"line {number}")
         value.add(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ._row_values import json_of
@@ -18,6 +18,7 @@ from ._row_values import json_of
 __all__ = ["final_of", "spread"]
 
 LISTS = ("observations", "spans", "traces", "runs", "data", "rows", "items", "records", "hits")
+WRAPPINGS = frozenset({"resourceSpans", *LISTS})
 TRACE_KEYS = frozenset(
     {
         "attributes",
@@ -73,11 +74,14 @@ TOKENS = {
 }
 
 
-def spread(row: Any) -> Iterator[Any]:
+def spread(row: Any) -> Iterable[Any]:
     """Return the rows in *row*: itself, or what an export has wrapped into one object."""
-    if not isinstance(row, Mapping):
-        yield row
-        return
+    if not isinstance(row, Mapping) or WRAPPINGS.isdisjoint(row):
+        return (row,)
+    return _unwrapped(row)
+
+
+def _unwrapped(row: Mapping[str, Any]) -> Iterator[Any]:
     for resource in _dicts(row.get("resourceSpans")):
         for scope in _dicts(resource.get("scopeSpans")):
             yield from _dicts(scope.get("spans"))

@@ -432,6 +432,12 @@ def test_long_block():
         (b'{"error": "x.y"}.', b'{"error": "x.y"}\n'),
         (b"plain e.g. text", b"plain e.g. text"),
         (b"data: {}}.", b"data: {}}\n"),
+        (
+            b'data: {"a":{"b":"}"}}..data: {"c":"{"}..',
+            b'data: {"a":{"b":"}"}}\n\ndata: {"c":"{"}\n\n',
+        ),
+        (b'data: {"a": [{}..], "b": 1}..', b'data: {"a": [{}\n\n], "b": 1}\n\n'),
+        (b'data: {"a": {}..data: {}..', b'data: {"a": {}\n\ndata: {}\n\n'),
         (b'data: {"a', b'data: {"a'),
         (b'data: {"a\\\\"}.', b'data: {"a\\\\"}\n'),
         (b"", b""),
