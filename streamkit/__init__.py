@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         Usage,
     )
     from ._outcome import Outcome
+    from ._partial_json import PartialJSON, partial_json
     from ._rebuild import rebuild, rebuild_all
     from ._rules import RULES, Rule
     from ._sse import ServerSentEvent, SSEParser
@@ -114,6 +115,7 @@ __all__ = [
     "Limits",
     "Message",
     "Outcome",
+    "PartialJSON",
     "PromptTokensDetails",
     "Rule",
     "SSEParser",
@@ -131,6 +133,7 @@ __all__ = [
     "__version__",
     "finalize",
     "from_dict",
+    "partial_json",
     "rebuild",
     "rebuild_all",
     "to_dict",
@@ -170,6 +173,7 @@ _ROOMS = {
     "_issues": ("ISSUES", "Issue"),
     "_limits": ("NO_LIMITS", "Limits"),
     "_outcome": ("Outcome",),
+    "_partial_json": ("PartialJSON", "partial_json"),
     "_rebuild": ("rebuild", "rebuild_all"),
     "_rules": ("RULES", "Rule"),
     "_sse": ("SSEParser", "ServerSentEvent"),

@@ -34,12 +34,15 @@ from ._limits import Limits
 
 
 __all__ = [
+    "HIGH_SURROGATES",
     "MAX_DEPTH",
+    "MAX_DIGITS",
     "Backend",
     "BadJSON",
     "Decoder",
     "encode",
     "is_whole_object",
+    "join_surrogates",
     "mend_surrogates",
     "skip_space",
 ]
@@ -55,6 +58,7 @@ MAX_BITS = (10**MAX_DIGITS).bit_length() - 1
 MANY_DIGITS = re.compile(rb"[0-9]{19}")
 SPACE = " \t\r\n"
 SURROGATE = re.compile("[\ud800-\udfff]")
+HIGH_SURROGATES = ("\ud800", "\udbff")
 CUT_ESCAPE = re.compile(r"\\?u?[0-9a-fA-F]{0,4}")
 # A number that ends in its point, or in its exponent's sign.
 CUT_NUMBER = re.compile(r"(?<![0-9.eE+-])-?[0-9]+(?:\.|(?:\.[0-9]+)?[eE][+-]?)\Z")
@@ -343,10 +347,16 @@ def mend_surrogates(text: str) -> tuple[str, bool]:
     """
     if text.isascii() or not SURROGATE.search(text):
         return text, False
-    units = text.encode("utf-16-le", "surrogatepass")
-    joined = units.decode("utf-16-le", "surrogatepass")
+    joined = join_surrogates(text)
     mended = SURROGATE.sub("\ufffd", joined)
     return mended, mended != joined
+
+
+def join_surrogates(text: str) -> str:
+    """Return *text* with surrogate pairs joined, and halves as they are."""
+    if not SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def is_whole_object(text: str) -> bool:

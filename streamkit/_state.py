@@ -11,7 +11,7 @@ import attrs
 
 from ._errors import InvalidChunk
 from ._issues import IssueLog
-from ._json import MAX_DEPTH, mend_surrogates
+from ._json import HIGH_SURROGATES, MAX_DEPTH, mend_surrogates
 from ._limits import Limits
 
 
@@ -20,7 +20,6 @@ __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain
 PIECES = 1024
 LEAST_JOINED = 1 << 14
 ATOMS = frozenset({int, float, bool, type(None)})
-HIGH_SURROGATES = ("\ud800", "\udbff")
 
 
 def is_empty(value: Any) -> bool:
