@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from ._files import File, Files
 from ._inputs import files_of
-from ._jobs import Say, in_processes
 from ._output import tell
-from ._said import Said
+from ._said import Said, Say
 
 
 __all__ = ["add_jobs_argument", "each", "said"]
@@ -62,6 +61,8 @@ def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
     """
     files = files_of(args)
     if args.jobs > 1 and len(files.found()) > 1:
+        from ._jobs import in_processes  # which loads multiprocessing
+
         yield from in_processes(args, say, _taken(args, files))
     else:
         for file in _one_by_one(args, files):

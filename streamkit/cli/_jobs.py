@@ -26,11 +26,11 @@ from ._escape import escape_line
 from ._files import STDIN, File
 from ._inputs import USAGE
 from ._output import put_error
-from ._said import Said
-from ._worker import END, ERR, READ, SAID, TOO_DEEP, Say, work
+from ._said import Said, Say
+from ._worker import END, ERR, READ, SAID, TOO_DEEP, work
 
 
-__all__ = ["Say", "in_processes"]
+__all__ = ["in_processes"]
 
 # Files that are done or under way before their turn, for each worker.
 AHEAD = 16

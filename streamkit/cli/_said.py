@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import attrs
 
+from ._files import File
 
-__all__ = ["Said"]
+
+__all__ = ["Said", "Say"]
 
 
 @attrs.frozen
@@ -35,3 +39,7 @@ class Said:
     def unpacked(cls, packed: bytes) -> Said:
         """Return what *packed* was made of."""
         return cls(*json.loads(packed))
+
+
+Say: TypeAlias = Callable[[argparse.Namespace, File], Iterator[Said]]
+"""Yields what a command says of a file."""

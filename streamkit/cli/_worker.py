@@ -11,20 +11,16 @@ import sys
 import threading
 import time
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
-from typing import TypeAlias
 
 import attrs
 
-from ._files import File
-from ._said import Said
+from ._said import Said, Say
 
 
-__all__ = ["END", "ERR", "READ", "SAID", "TOO_DEEP", "Say", "work"]
-
-Say: TypeAlias = Callable[[argparse.Namespace, File], Iterator[Said]]
+__all__ = ["END", "ERR", "READ", "SAID", "TOO_DEEP", "work"]
 
 # The first byte of a message says what it is.
 SAID, ERR, READ, END, TOO_DEEP = b"s", b"e", b"r", b".", b"d"

@@ -130,3 +130,11 @@ def test_memory_is_bounded(tmp_path, command):
     )
     assert recording.stat().st_size >= 50_000_000
     assert int(measured.stdout) < 60 * 1024
+
+
+def test_what_is_loaded_late():
+    """Plain work loads neither the machinery of processes nor the libraries of the extra."""
+    script = "import sys, streamkit.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout
+    assert "argparse" in found.split()
+    assert not {"multiprocessing", "rich", "argcomplete"} & {*found.split()}
