@@ -7,17 +7,19 @@ import re
 import zlib
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from streamkit._errors import LimitExceeded
+from streamkit._errors import LimitExceeded, UnknownForm
 from streamkit._issues import Issue
 from streamkit._limits import Limits
 
 from ._binary import from_base64
+from ._codecs import BROTLI, GZIP, RAW_DEFLATE, ZLIB, ZSTD
 from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
 from ._pieces import Piece, Recording
-from ._wrappers import GZIP, RAW_DEFLATE, ZLIB, Unpacker
+from ._wrappers import Unpacker
 
 
 __all__ = [
@@ -34,7 +36,8 @@ __all__ = [
 
 STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl")
 # Encodings (IANA's registry of them) that have a name, and no reader here.
-UNREAD = ("br", "compress", "dcb", "dcz", "x-compress", "zstd")
+UNREAD = ("compress", "dcb", "dcz", "x-compress")
+OPTIONAL = {"br": BROTLI, "zstd": ZSTD}
 COMPLETION = re.compile(rb'\s*[{\[].{0,65536}?"choices"\s*:\s*\[', re.DOTALL)
 ERROR = re.compile(rb'\s*\{\s*"error"\s*:')
 GZIP_MARK = b"\x1f\x8b"
@@ -169,14 +172,21 @@ def undone(body: bytes, encoding: str, limits: Limits) -> tuple[bytes, tuple[Iss
     if names == ["deflate"]:
         is_wrapped = body[0] & 15 == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
         return _unpacked(body, ZLIB if is_wrapped else RAW_DEFLATE, limits)
-    if names[-1] not in UNREAD:
+    if len(names) == 1 and names[0] in OPTIONAL:
+        with suppress(UnknownForm):  # the library is not installed
+            return _unpacked(body, OPTIONAL[names[0]], limits)
+    if names[-1] not in (*OPTIONAL, *UNREAD):
         return body, ()
-    note = Issue(
+    return b"", (_encoded_body(names[-1]),)
+
+
+def _encoded_body(name: str) -> Issue:
+    install = "install streamkit-llm[compression], or " if name in OPTIONAL else ""
+    return Issue(
         "encoded_body",
-        f"the body is encoded as {names[-1]}, which is not read here; "
+        f"the body is encoded as {name}, which is not read here; {install}"
         f"record it with the request header `accept-encoding: gzip`",
     )
-    return b"", (note,)
 
 
 def _unpacked(body: bytes, name: str, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:

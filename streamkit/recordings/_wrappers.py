@@ -7,13 +7,10 @@ pieces of bounded size: a bomb costs no more memory than its first block.
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import lzma
 import zlib
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -22,10 +19,11 @@ from streamkit._issues import Issue
 from streamkit._limits import Limits
 from streamkit._lines import BOM
 
+from ._codecs import BZIP2, GZIP, XZ, ZLIB, ZSTD, codec_of
 from ._text import is_long_enough, look_ahead
 
 
-__all__ = ["GZIP", "RAW_DEFLATE", "ZLIB", "Peeled", "Unpacker", "compression_of", "peel"]
+__all__ = ["Peeled", "Unpacker", "compression_of", "peel"]
 
 # What tells a compression by its first bytes needs no more than these many.
 MAGIC_SIZE = 16
@@ -33,12 +31,9 @@ MAGIC_SIZE = 16
 # is copied at the end of each.
 SLICE = 1 << 12
 BLOCK = 1 << 18
-LZMA_MEMORY = 256 << 20
 
 # The method in a zlib header; the window is at most 32 KiB.
 DEFLATE = 0x08
-GZIP, ZLIB, BZIP2, XZ, ZSTD = "gzip", "zlib", "bzip2", "xz", "zstd"
-RAW_DEFLATE = "deflate"
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -79,60 +74,6 @@ def _is_zlib(head: bytes) -> bool:
 # -- Decompression -------------------------------------------------------------------
 
 
-class _Codec(Protocol):
-    """What one member of a compressed file is decompressed with."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
-
-
-class _Inflate:
-    """zlib's object in the manner of those of bz2 and lzma, which keep their input."""
-
-    def __init__(self, wbits: int) -> None:
-        self._object = zlib.decompressobj(wbits)
-        self._before = self._object
-        self._data = b""
-
-    @property
-    def eof(self) -> bool:
-        return self._object.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._object.unused_data
-
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        self._data = self._object.unconsumed_tail + data
-        self._before = self._object.copy()  # a microsecond, so that nothing is lost at an error
-        return self._object.decompress(self._data, max_length)
-
-    def salvage(self) -> tuple[bytes, int]:
-        """Return what the data that raised has before the damage, and how many bytes are left."""
-        out = bytearray()
-        at = 0
-        try:
-            for at in range(len(self._data)):
-                out += self._before.decompress(self._data[at : at + 1])
-        except zlib.error:
-            pass
-        return bytes(out), len(self._data) - at
-
-
-CODECS: dict[str, Callable[[], _Codec]] = {
-    GZIP: lambda: _Inflate(16 + zlib.MAX_WBITS),
-    ZLIB: lambda: _Inflate(zlib.MAX_WBITS),
-    RAW_DEFLATE: lambda: _Inflate(-zlib.MAX_WBITS),
-    BZIP2: bz2.BZ2Decompressor,
-    XZ: lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY),
-}
-
-
 class Unpacker:
     """
     Decompress data, whatever is wrong with them.
@@ -153,14 +94,10 @@ class Unpacker:
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
-        if name not in CODECS:
-            raise UnknownForm(
-                f"the input is compressed with {name}, which is not supported: "
-                f"decompress it first, with `{name} -dc FILE`"
-            )
         self._name = name
         self._limits = limits
-        self._codec = CODECS[name]()
+        self._make = codec_of(name)
+        self._codec = self._make()
         self._start = 0  # of the member, in the compressed data
         self._is_empty = True  # the member gave nothing yet
         self._is_over = False
@@ -192,7 +129,7 @@ class Unpacker:
 
     def finish(self) -> None:
         """Take note of the end of the data, and whether it is too early."""
-        if self._taken and not (self._codec.eof or self._is_over):
+        if self._taken and not (self._is_over or self._codec.eof):
             self._end("end too early", self._taken)
 
     def _slice(self, data: bytes) -> Iterator[bytes]:
@@ -202,7 +139,7 @@ class Unpacker:
                 data = data.lstrip(b"\0")  # some tools pad with zeros
                 if not data:
                     return
-                self._codec = CODECS[self._name]()
+                self._codec = self._make()
                 self._start = self._taken - len(data)
                 self._is_empty = True
             block = self._decompress(data)
@@ -211,17 +148,15 @@ class Unpacker:
                 self._given += len(block)
                 self._limits.check("decompressed", self._given, self._taken)
                 yield block
-            if not self._codec.eof and len(block) < BLOCK:  # all that came was used
-                return
+            if self._is_over or (not self._codec.eof and len(block) < BLOCK):
+                return  # all that came was used
             data = self._codec.unused_data
 
     def _decompress(self, data: bytes) -> bytes:
         try:
             return self._codec.decompress(data, BLOCK)
-        except (zlib.error, lzma.LZMAError, OSError) as error:
-            block, left = b"", 0
-            if isinstance(self._codec, _Inflate):
-                block, left = self._codec.salvage()
+        except OSError as error:
+            block, left = self._codec.salvage()
             self._is_empty = self._is_empty and not block
             self._end(f"are damaged ({error})", self._taken - left)
             return block

@@ -8,12 +8,22 @@ import attrs
 
 import streamkit
 
+from streamkit.recordings import _codecs
 from streamkit.recordings._pieces import ReadOptions
 
 
 def chunk(id="chatcmpl-1", *, finish=None, **delta):
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return {"id": id, "object": "chat.completion.chunk", "model": "m-1", "choices": [choice]}
+
+
+def without_libraries(monkeypatch):
+    """Let the libraries of the extra `compression` be missing."""
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(_codecs, "import_module", missing)
 
 
 def sse(*payloads, done=True):

@@ -11,6 +11,7 @@ from streamkit.recordings import _curl, _curl_trace, _curl_verbose
 from streamkit.recordings._chunked import LONGEST_LINE, Dechunker
 from streamkit.recordings._dots import DotMender
 from streamkit.recordings._pieces import ReadOptions
+from tests.recordings.making import without_libraries
 
 from .samples import BODY, EVENTS, TEXT, blocks, chunk, event, joined, misses, read, texts
 
@@ -107,8 +108,9 @@ def test_empty_input():
     assert read(PLAIN, b"") == []
 
 
-def test_unknown_compression():
+def test_unknown_compression(monkeypatch):
     """A body in a compression that cannot be undone says so."""
+    without_libraries(monkeypatch)
     with pytest.raises(UnknownForm, match="zstd"):
         read(PLAIN, HEAD + b"\x28\xb5\x2f\xfd" + b"\0" * 20)
 

@@ -21,6 +21,7 @@ from tests.recordings.making import (
     read,
     sse,
     text,
+    without_libraries,
 )
 
 
@@ -353,8 +354,9 @@ def test_bodies_as_text(content):
     assert text(recording) == "Hello"
 
 
-def test_compressed_by_header():
+def test_compressed_by_header(monkeypatch):
     """What the header says of the encoding counts for bytes in base64."""
+    without_libraries(monkeypatch)
     for value, raw in (("deflate", zlib.compress(BODY.encode())), ("br", b"\x8b\x05\x80abc")):
         content = {
             "mimeType": EVENT_STREAM,

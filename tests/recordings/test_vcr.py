@@ -12,7 +12,16 @@ import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
 from streamkit.recordings import _vcr
-from tests.recordings.making import BODY, FINAL, MESSAGES_STREAM, codes, form_of, read, text
+from tests.recordings.making import (
+    BODY,
+    FINAL,
+    MESSAGES_STREAM,
+    codes,
+    form_of,
+    read,
+    text,
+    without_libraries,
+)
 
 
 YAML = form_of(_vcr.FORMS, "vcr")
@@ -113,8 +122,9 @@ def test_encodings(body, encoding):
         (5, "", "missing_body"),
     ],
 )
-def test_what_cannot_be_undone(body, encoding, code):
+def test_what_cannot_be_undone(body, encoding, code, monkeypatch):
     """It is said, and what could be read is kept."""
+    without_libraries(monkeypatch)
     headers = {"content-encoding": [encoding]}
     (recording,) = read(YAML, dumped(interaction({"string": body}, headers)))
     assert codes(recording) == [code]
