@@ -106,7 +106,10 @@ class _Brotli(_Blocks):
 
     @property
     def eof(self) -> bool:
-        return bool(self._object.is_finished())
+        try:
+            return bool(self._object.is_finished())
+        except self._errors:  # it has raised before
+            return False
 
     @property
     def unused_data(self) -> bytes:

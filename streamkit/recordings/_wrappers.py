@@ -148,8 +148,8 @@ class Unpacker:
                 self._given += len(block)
                 self._limits.check("decompressed", self._given, self._taken)
                 yield block
-            if self._is_over or (not self._codec.eof and len(block) < BLOCK):
-                return  # all that came was used
+            if not self._codec.eof and len(block) < BLOCK:  # all that came was used
+                return
             data = self._codec.unused_data
 
     def _decompress(self, data: bytes) -> bytes:
