@@ -189,6 +189,14 @@ def test_meter():
     assert "0" in meter.names
 
 
+def test_how_far_ahead(monkeypatch):
+    """Who is done with all that may be begun waits for the first."""
+    monkeypatch.setattr(_jobs, "AHEAD", 1)
+    args = argparse.Namespace(jobs=2, meter=Meter())
+    found = in_processes(args, say_slowly, files(*"0123"))
+    assert [one.text for one in found] == [*"0123"]
+
+
 def test_no_more_processes(monkeypatch):
     """Then fewer do, or this one alone."""
     starts = []

@@ -134,7 +134,12 @@ def test_memory_is_bounded(tmp_path, command):
 
 def test_what_is_loaded_late():
     """Plain work loads neither the machinery of processes nor the libraries of the extra."""
-    script = "import sys, streamkit.cli; print(*{name.partition('.')[0] for name in sys.modules})"
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout
-    assert "argparse" in found.split()
-    assert not {"multiprocessing", "rich", "argcomplete"} & {*found.split()}
+    script = """
+import sys
+before = {*sys.modules}
+import streamkit.cli
+print(*{name.partition(".")[0] for name in {*sys.modules} - before})
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "argparse" in done.stdout.split()
+    assert not {"multiprocessing", "rich", "argcomplete"} & {*done.stdout.split()}
