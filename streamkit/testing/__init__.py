@@ -22,14 +22,25 @@ if TYPE_CHECKING:
     from ._chunk_up import chunk_up
     from ._dialects import DIALECTS, Dialect
     from ._errors import Unstreamable
+    from ._playback import Block, Playback
+    from ._rebuilds import assert_rebuilds
+    from ._recording_file import RecordingFile
+    from ._request import Request
+    from ._server import StreamServer
     from ._split import split_bytes
     from ._to_sse import to_sse
 
 
 __all__ = [
     "DIALECTS",
+    "Block",
     "Dialect",
+    "Playback",
+    "RecordingFile",
+    "Request",
+    "StreamServer",
     "Unstreamable",
+    "assert_rebuilds",
     "chunk_up",
     "split_bytes",
     "to_sse",
@@ -39,6 +50,11 @@ _ROOMS = {
     "_chunk_up": ("chunk_up",),
     "_dialects": ("DIALECTS", "Dialect"),
     "_errors": ("Unstreamable",),
+    "_playback": ("Block", "Playback"),
+    "_rebuilds": ("assert_rebuilds",),
+    "_recording_file": ("RecordingFile",),
+    "_request": ("Request",),
+    "_server": ("StreamServer",),
     "_split": ("split_bytes",),
     "_to_sse": ("to_sse",),
 }
