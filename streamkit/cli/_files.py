@@ -19,6 +19,7 @@ from pathlib import Path
 import attrs
 
 from ._candidates import may_be_recording
+from ._output import TEMPORARY
 
 
 __all__ = ["STDIN", "File", "Files"]
@@ -34,6 +35,7 @@ HIDDEN, LINK, OWN, NO_RECORDING = (
     "written by this command",
     "no recordings",
 )
+UNCOUNTED = ("file", "folder", "temporary")
 
 
 @attrs.frozen
@@ -152,10 +154,12 @@ class Files:
                 kinds = sorted((entry.path, self._kind(entry, own)) for entry in entries)
         except OSError as error:
             return [(folder, error)]
-        self.skipped.update(kind for _, kind in kinds if kind not in ("file", "folder"))
+        self.skipped.update(kind for _, kind in kinds if kind not in UNCOUNTED)
         return [(name, kind) for name, kind in kinds]
 
     def _kind(self, entry: os.DirEntry[str], own: set[str]) -> str:
+        if own and TEMPORARY.fullmatch(entry.name):
+            return "temporary"
         if entry.name.startswith("."):
             return HIDDEN
         if own and os.path.realpath(entry.path) in own:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib.util
+import os
 import sys
 
 from collections.abc import Iterator
@@ -202,6 +203,8 @@ def open_file(file: File) -> Path | BinaryIO:
     """
     if file.error is not None:
         raise file.error
+    if not file.name or "\0" in file.name:  # the one would be the folder, the other a ValueError
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
     if file.name != STDIN:
         return Path(file.name)
     if sys.stdin is None:

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 import sys
@@ -21,6 +22,7 @@ from ._escape import escape_line
 __all__ = [
     "ASIDE",
     "STDOUT",
+    "TEMPORARY",
     "add_output_argument",
     "discard_output",
     "has_colour",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 STDOUT = "-"
+TEMPORARY = re.compile(r"\.streamkit-[0-9a-f]{12}\.tmp")
 
 ASIDE: list[Callable[[], None]] = []
 """What hides all else that is drawn on the terminal, before something is written there."""

@@ -36,6 +36,7 @@ def test_unknown_shell(run):
 def test_not_installed(run, monkeypatch):
     """That is said, with what to install; a script that outlived the library does no harm."""
     monkeypatch.setitem(sys.modules, "argcomplete", None)
+    monkeypatch.setitem(sys.modules, "argcomplete.shell_integration", None)
     result = run("completion", "bash")
     assert (result.status, result.out) == (2, "")
     assert "install streamkit-llm[cli]" in result.err

@@ -160,7 +160,9 @@ def test_standard_input_twice(run):
 def test_what_the_command_writes(run, tree):
     """Neither the output nor the folder of an earlier run is an input."""
     (tree / "logs/all.jsonl").write_bytes(CUT)
-    assert run("rebuild", "logs", "-o", "logs/all.jsonl").status == 0
+    result = run("rebuild", "logs", "-o", "logs/all.jsonl")
+    assert result.status == 0
+    assert "2 hidden, 1 no recordings, 1 written by this command;" in result.err
     result = run("split", "logs", "--into", "logs/parts")
     assert (result.status, result.out.count("\n")) == (0, 5)
     result = run("split", "logs/in", "--into", "logs/in")
@@ -197,6 +199,14 @@ def test_odd_names(run, tree):
     )
     assert run("report", os.fsdecode(name), "-o", "page.html").status == 0
     assert run("convert", "--to", "sse", os.fsdecode(name)).status == 0
+
+
+@pytest.mark.parametrize("name", ["", "nul\0"])
+def test_names_that_no_file_can_have(run, name):
+    """As with any file that is not there."""
+    result = run("check", name)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.endswith(": No such file or directory\n")
 
 
 def test_sizes(tree):
