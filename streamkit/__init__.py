@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         InputRefused,
         InvalidChunk,
         LimitExceeded,
+        NotInstalled,
         StreamkitError,
         UnknownForm,
         UpstreamError,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from ._rules import RULES, Rule
     from ._sse import ServerSentEvent, SSEParser
     from ._timing import Timing
+    from .interchange import to_message, to_openai
 
 
 __version__ = "0.1.0"
@@ -114,6 +116,7 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Message",
+    "NotInstalled",
     "Outcome",
     "PartialJSON",
     "PromptTokensDetails",
@@ -138,6 +141,8 @@ __all__ = [
     "rebuild_all",
     "to_dict",
     "to_json",
+    "to_message",
+    "to_openai",
 ]
 
 _ROOMS = {
@@ -165,6 +170,7 @@ _ROOMS = {
         "InputRefused",
         "InvalidChunk",
         "LimitExceeded",
+        "NotInstalled",
         "StreamkitError",
         "UnknownForm",
         "UpstreamError",
@@ -178,6 +184,7 @@ _ROOMS = {
     "_rules": ("RULES", "Rule"),
     "_sse": ("SSEParser", "ServerSentEvent"),
     "_timing": ("Timing",),
+    "interchange": ("to_message", "to_openai"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

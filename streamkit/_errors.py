@@ -11,7 +11,8 @@ StreamkitError
 ├── EmptyStream        no usable chunk at all
 ├── LimitExceeded      a bound of `Limits` was crossed
 ├── InputRefused       input after the end, or after an error, without `reset()`
-└── UnknownForm        the recording's form is not known or not supported
+├── UnknownForm        the recording's form is not known or not supported
+└── NotInstalled       an optional package is missing; an `ImportError`, too
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "InputRefused",
     "InvalidChunk",
     "LimitExceeded",
+    "NotInstalled",
     "StreamkitError",
     "UnknownForm",
     "UpstreamError",
@@ -198,6 +200,12 @@ class UnknownForm(StreamkitError):
     code: ClassVar[str] = "unknown_form"
 
 
+class NotInstalled(StreamkitError, ImportError):
+    """An optional package is not installed, and the message says what to install."""
+
+    code: ClassVar[str] = "not_installed"
+
+
 # Tracebacks and reprs show the name under which a caller imports them.
 for _error in (
     StreamkitError,
@@ -209,5 +217,6 @@ for _error in (
     LimitExceeded,
     InputRefused,
     UnknownForm,
+    NotInstalled,
 ):
     _error.__module__ = "streamkit"

@@ -18,6 +18,7 @@ from streamkit._errors import (
     InputRefused,
     InvalidChunk,
     LimitExceeded,
+    NotInstalled,
     StreamkitError,
     UnknownForm,
     UpstreamError,
@@ -41,6 +42,7 @@ ERRORS = [
     pytest.param(LimitExceeded("line", 9, 4, bound=8, partial=[]), "limit_exceeded", id="limit"),
     pytest.param(InputRefused("m"), "input_refused", id="refused"),
     pytest.param(UnknownForm("m"), "unknown_form", id="form"),
+    pytest.param(NotInstalled("m"), "not_installed", id="package"),
 ]
 
 
