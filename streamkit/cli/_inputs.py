@@ -31,8 +31,10 @@ __all__ = [
     "Failed",
     "Found",
     "Meter",
+    "add_files_argument",
     "add_form_arguments",
     "add_reading_arguments",
+    "add_recording_arguments",
     "files_of",
     "open_file",
     "read_file",
@@ -104,6 +106,12 @@ class Failed:
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that all commands have which read the streams of many files."""
+    add_files_argument(parser)
+    add_form_arguments(parser)
+
+
+def add_files_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of commands that read many files."""
     group = parser.add_argument_group("files", FILES)
     group.add_argument(
         "files",
@@ -111,13 +119,11 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a recording, a folder of them, or a pattern; none, or -: standard input",
     )
-    add_form_arguments(parser)
 
 
 def add_form_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say how to read a file."""
-    group = parser.add_argument_group("reading")
-    _add_row_arguments(group)
+    """Add the arguments that say how to read a file, and how to merge its chunks."""
+    group = add_recording_arguments(parser)
     group.add_argument(
         "--kind", choices=("chat", "completion"), help="the kind of response; else the chunks tell"
     )
@@ -131,6 +137,12 @@ def add_form_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="the library to decode JSON with; the result is the same with each",
     )
+
+
+def add_recording_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the arguments that say how to read a file, and return their group."""
+    group = parser.add_argument_group("reading")
+    _add_row_arguments(group)
     group.add_argument(
         "--limit",
         dest="limits",
@@ -146,6 +158,7 @@ def add_form_arguments(parser: argparse.ArgumentParser) -> None:
         help="show no progress bar; there is none anyway in pipes, or without rich",
     )
     parser.set_defaults(strict=False, meter=None)
+    return group
 
 
 def _add_row_arguments(group: argparse._ArgumentGroup) -> None:

@@ -21,6 +21,7 @@ from . import (
     _rebuild,
     _redact,
     _report_html,
+    _serve,
     _show,
     _split,
     _stats,
@@ -47,6 +48,7 @@ COMMANDS = (
     _diff.COMMAND,
     _redact.COMMAND,
     _report_html.COMMAND,
+    _serve.COMMAND,
     _completion.COMMAND,
 )
 

@@ -7,6 +7,8 @@ import gzip
 import http.client
 import json
 import socket
+import struct
+import sys
 import threading
 import time
 import zlib
@@ -21,6 +23,7 @@ from .streams import CHUNKS, RESPONSE, TEXT, chunk, get, talk
 
 
 PLAIN = Playback.from_chunks(CHUNKS)
+LINGER = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 STREAM = b'{"stream": true, "model": "m"}'
 
 
@@ -175,6 +178,23 @@ def test_pipelined():
     with StreamServer(slow, Playback.from_bytes(b"data: 2\n\n")) as server:
         said = talk(server, get("/a", "Connection: keep-alive") + get("/b"))
     assert said.index(b"data: 1") < said.index(b"data: 2")
+
+
+def test_next_request_while_it_waits():
+    """It is not taken for the client's leaving, nor does it shorten the wait."""
+    slow = Playback([Block(b"data: 1\n\n"), Block(b"data: 2\n\n", 0.15)])
+    with StreamServer(slow, Playback.from_bytes(b"data: 3\n\n")) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+            start = time.monotonic()
+            connection.sendall(get("/a", "Connection: keep-alive"))
+            said = connection.recv(1000)
+            connection.sendall(get("/b"))
+            while block := connection.recv(1000):
+                said += block
+        took = time.monotonic() - start
+        assert [request.wait() for request in server.requests] == ["close", "close"]
+    assert said.index(b"data: 2") < said.index(b"data: 3")
+    assert took >= 0.145
 
 
 # -- Requests ------------------------------------------------------------------------
@@ -462,6 +482,32 @@ def test_client_leaves_half_way():
         connection.close()
         assert server.requests[0].wait() == "client left"
         assert 0 < server.requests[0].sent < len(PLAIN.blocks)
+
+
+def reset_by(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
+    connection.close()
+
+
+@pytest.mark.parametrize("playback", [attrs.evolve(PLAIN, end="hang"), PLAIN], ids=["wait", "head"])
+def test_client_resets(playback):
+    """While the server waits, or before it has sent a byte: it is known, and nothing is printed."""
+    gone, choosing = threading.Event(), threading.Event()
+
+    def is_meant(request):
+        choosing.set()
+        return gone.wait(5) and time.sleep(0.05) is None
+
+    with StreamServer() as server:
+        if playback is PLAIN:
+            server.on(is_meant, playback)
+        server.play(playback)
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+        connection.sendall(get())
+        assert choosing.wait(5) if playback is PLAIN else connection.recv(10)
+        reset_by(connection)
+        gone.set()
+        assert server.requests[0].wait() == "client left"
 
 
 def test_client_that_does_not_read():
