@@ -21,7 +21,7 @@ from ._kinds import Kind, is_chunk, is_ping, kind_of
 from ._limits import Limits
 from ._merge import has_number, merge_fields
 from ._outcome import Outcome
-from ._plain import as_plain
+from ._plain import as_plain, as_view
 from ._repeat import Repeater
 from ._rules import Rule, RuleSet
 from ._state import Context, State, is_empty, plain_values
@@ -150,9 +150,10 @@ class Accumulator:
             UpstreamError: In strict mode, if *chunk* carries an error.
             InputRefused: After `finish` or one of these.
         """
-        is_plain = type(chunk) is dict and self._refusal is None
+        view = chunk if type(chunk) is dict else as_view(chunk)
+        has_room = self._refusal is None and self._chunks < self._most_chunks
         try:
-            if is_plain and self._chunks < self._most_chunks and self._repeater.add(chunk):
+            if has_room and view is not None and self._repeater.add(view):
                 self._chunks += 1
                 self._context.event += 1
                 return
@@ -160,17 +161,14 @@ class Accumulator:
             self._chunks += 1
             self.fail(error)
             raise
-        if is_plain:
-            self._add_and_learn(chunk)
-        else:
-            self._repeater.forget()
-            self.add_plain(as_plain(chunk))
+        self._add_and_learn(as_plain(chunk))
 
-    def _add_and_learn(self, chunk: dict[str, Any]) -> None:
+    def _add_and_learn(self, chunk: Any) -> None:
         log = self._context.log
         before = log.repairs
         self.add_plain(chunk)
-        if log.repairs == before and not self._context.cumulative:
+        is_clean = type(chunk) is dict and log.repairs == before
+        if is_clean and not self._context.cumulative:
             self._repeater.learn(chunk, self._rules)
         else:
             self._repeater.forget()
@@ -335,6 +333,11 @@ class Accumulator:
         if usage is not None:
             response["usage"] = usage
         return response
+
+    @property
+    def usage(self) -> Any:
+        """The usage so far as JSON data, not to be changed: another object when it was merged."""
+        return self._usage(dict(self._fields))
 
     def _usage(self, fields: dict[str, Any]) -> Any:
         """Return the usage: the response's own, else a choice's, else `x_groq`'s."""

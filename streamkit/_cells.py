@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from ._errors import quote
@@ -20,6 +21,7 @@ __all__ = [
     "ByIndex",
     "Content",
     "Distinct",
+    "Part",
     "ReasoningDetails",
     "is_index",
     "merge_object",
@@ -96,6 +98,10 @@ class Part:
             else:
                 set_last(self._fields, {name: value}, context)
 
+    def cell(self, name: str) -> Any:
+        """Return what is kept for the field *name*."""
+        return self._fields.get(name)
+
     def value(self, context: Context) -> dict[str, Any]:
         """Return the part so far."""
         return plain_values(self._fields, context)
@@ -128,6 +134,11 @@ class Content:
     def text(self) -> Text | None:
         """The text that a string is appended to; None if there are parts."""
         return self._text if self._parts is None else None
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """The parts, if it is a list."""
+        return self._parts or ()
 
     def _add_parts(self, parts: list[Any], context: Context) -> None:
         if self._parts is None:

@@ -135,6 +135,14 @@ class ChoiceAccumulator:
         elif message is not None:
             context.refuse("bad_type", f"expected an object, got {quote(message)}", "$..message")
 
+    def cell(self, name: str) -> Any:
+        """Return what is kept for the field *name*: of the delta, the choice, or a message."""
+        for state in (self._delta, self._fields, self._message):
+            kept = state.get(name)
+            if kept is not None:
+                return kept
+        return None
+
     # -- What the fast road writes to ---------------------------------------------
 
     def text_at(self, path: Path, chunk: dict[str, Any]) -> Text | None:

@@ -66,6 +66,26 @@ class ChunkReader:
         return tuple(self._log.issues)
 
     @property
+    def last_event_id(self) -> str:
+        """The stream's last event ID, to reconnect with (`Last-Event-ID`); `""` if it has none."""
+        return self._road.framer.last_event_id
+
+    @property
+    def retry(self) -> int | None:
+        """The reconnection time that the server asked for last, in milliseconds, or None."""
+        return self._road.framer.retry
+
+    @property
+    def comments(self) -> int:
+        """How many comment lines came: they say nothing, but that the server lives."""
+        return self._road.framer.comments
+
+    @property
+    def log(self) -> IssueLog:
+        """Where the issues are recorded."""
+        return self._log
+
+    @property
     def cut(self) -> bool:
         """Whether, after `finish`, the input turned out to end inside a value."""
         return self._road.cut

@@ -33,6 +33,7 @@ from ._json import Decoder
 from ._limits import Limits
 from ._lines import BOM, LineSplitter
 from ._payloads import Frame, OpenValue, Payloads
+from ._sse import reconnection_time
 
 
 __all__ = ["Framer"]
@@ -61,6 +62,9 @@ class Framer:
 
     Attributes:
         cut: The input ended inside a value.
+        last_event_id: The stream's last event ID, to reconnect with.
+        retry: The last reconnection time in milliseconds, or None.
+        comments: How many comment lines came; they are signs of life.
     """
 
     def __init__(
@@ -73,7 +77,11 @@ class Framer:
         self._log = log
         self._lines = LineSplitter(limits)
         self._payloads = Payloads(log, limits, decoder, give)
+        self._id = ""
         self.cut = False
+        self.last_event_id = ""
+        self.retry: int | None = None
+        self.comments = 0
 
     def feed(self, data: bytes) -> None:
         """
@@ -136,7 +144,7 @@ class Framer:
         elif self._payloads.is_in_string:
             self._other(line, offset)  # a string that was broken over lines may say anything
         elif line.startswith(b":"):
-            pass  # a comment
+            self.comments += 1
         elif (field := FIELD.fullmatch(line)) is not None:
             self._field(field, line, offset)
         else:
@@ -162,6 +170,15 @@ class Framer:
             self._payloads.start(value, offset, "error")
         elif name == b"event":
             self._payloads.set_type(value or b"", offset)
+        else:
+            self._note_connection(name, value or b"")
+
+    def _note_connection(self, name: bytes, value: bytes) -> None:
+        """Take `id` and `retry` as the specification does."""
+        if name == b"id" and b"\0" not in value:
+            self._id = value.decode("utf-8", "replace")
+        elif name == b"retry" and (time := reconnection_time(value)) is not None:
+            self.retry = time
 
     def _data(self, value: bytes, offset: int) -> None:
         content = value.strip(BLANKS)
@@ -239,6 +256,7 @@ class Framer:
 
     def _blank(self) -> None:
         """End the event; an open value waits for the next line."""
+        self.last_event_id = self._id
         if self._payloads.open is not None:
             self._payloads.open.type = self._payloads.type or self._payloads.open.type
             if self._payloads.is_open(self._payloads.open):

@@ -26,7 +26,7 @@ import re
 import sys
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -37,6 +37,7 @@ __all__ = [
     "HIGH_SURROGATES",
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "NO_VALUE",
     "Backend",
     "BadJSON",
     "Decoder",
@@ -45,7 +46,11 @@ __all__ = [
     "join_surrogates",
     "mend_surrogates",
     "skip_space",
+    "whole_value",
 ]
+
+NO_VALUE: Final = object()
+"""What `whole_value` returns where there is none: null is a value."""
 
 Backend = Literal["auto", "json", "orjson", "msgspec"]
 
@@ -361,7 +366,12 @@ def join_surrogates(text: str) -> str:
 
 def is_whole_object(text: str) -> bool:
     """Tell whether *text* is one JSON object and nothing else."""
+    return type(whole_value(text)) is dict
+
+
+def whole_value(text: str) -> Any:
+    """Return the JSON value that *text* is; `NO_VALUE` if it is not just one value."""
     try:
-        return type(json.loads(text)) is dict
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return NO_VALUE

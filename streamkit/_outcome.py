@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -46,6 +47,23 @@ class Outcome:
     chunks: int = 0
     done: bool | None = None
     timing: Timing | None = None
+
+    def among(
+        self, issues: Iterable[Issue], counts: Mapping[str, int], keep: int | None
+    ) -> Outcome:
+        """
+        Return the outcome with the framing's *issues* among its own, in order of events.
+
+        Args:
+            issues: Those of them that were kept.
+            counts: How often each code came.
+            keep: How many are kept at most.
+        """
+        joined = sorted(
+            [*issues, *self.issues], key=lambda issue: (issue.event is None, issue.event)
+        )
+        counted = Counter(counts) + Counter(self.issue_counts)
+        return attrs.evolve(self, issues=tuple(joined[:keep]), issue_counts=dict(counted))
 
     def raise_if_incomplete(self) -> None:
         """

@@ -30,6 +30,9 @@ class ReadingRoad:
         decoder: Decodes the payloads of the slow road.
         take: Takes the payloads of the slow road.
         chunks: Takes the chunks of the fast road.
+
+    Attributes:
+        framer: The slow road.
     """
 
     def __init__(
@@ -45,8 +48,8 @@ class ReadingRoad:
         self._longest = limits.longest
         self._take_frame = take
         self._chunks = chunks
-        self._framer = Framer(log, limits, decoder, self._take)
-        self._road = Road(self._framer, self, limits)
+        self.framer = Framer(log, limits, decoder, self._take)
+        self._road = Road(self.framer, self, limits)
         self._mould: Mould | None = None
         self._varying: tuple[Any, Any] = (None, None)
         self._frames: list[Frame] = []
@@ -59,7 +62,7 @@ class ReadingRoad:
     @property
     def cut(self) -> bool:
         """Whether the input ended inside a value."""
-        return self._framer.cut
+        return self.framer.cut
 
     def one(self, data: bytes) -> dict[str, Any] | None:
         """Return the chunk of *data* if it is just one event, and matches the template."""
@@ -100,7 +103,7 @@ class ReadingRoad:
         """Tell the slow road what went the fast one."""
         if not self._events:
             return
-        self._framer.skip(self._size, self._events)
+        self.framer.skip(self._size, self._events)
         if self._mould is not None and self._mould.template.is_bare:
             self._log.counts["bare_json"] += self._events
         self._size = self._events = 0
@@ -115,14 +118,14 @@ class ReadingRoad:
 
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road, and learn its template."""
-        starts_clean = self._framer.is_between_events
+        starts_clean = self.framer.is_between_events
         before = self._log.repairs
         self._frames.clear()
-        self._framer.feed(event)
+        self.framer.feed(event)
         if not starts_clean or len(self._frames) != 1 or self._log.repairs != before:
             return False
         chunk = self._frames[0].value
-        if self._is_done or type(chunk) is not dict or not self._framer.is_between_events:
+        if self._is_done or type(chunk) is not dict or not self.framer.is_between_events:
             return False
         known = self._mould is not None
         if self._mould is not None and self._mould.template.pattern.fullmatch(event):
@@ -137,7 +140,7 @@ class ReadingRoad:
         return True
 
     def _can_run(self) -> bool:
-        return not self._is_done and self._framer.is_between_events
+        return not self._is_done and self.framer.is_between_events
 
     def run(self, data: bytes, at: int) -> int:
         """Make chunks of the events at *at* that match; return how many bytes they have."""

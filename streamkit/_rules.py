@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 
-__all__ = ["CHUNK", "DELTA", "RULES", "Rule", "RuleSet", "Table"]
+__all__ = ["CHUNK", "DELTA", "REASONING", "RULES", "Rule", "RuleSet", "Table"]
 
 
 class Rule(enum.Enum):
@@ -142,6 +142,9 @@ COMPLETION_CHOICE: Final = CHAT_CHOICE.extended(
 )
 
 # -- Delta → message -----------------------------------------------------------------
+
+# Where servers put what the model thinks before it answers.
+REASONING: Final = ("reasoning_content", "reasoning")
 
 DELTA: Final = Table(
     {

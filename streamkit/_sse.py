@@ -20,7 +20,7 @@ from ._limits import Limits
 from ._lines import Data, LineSplitter, as_bytes
 
 
-__all__ = ["SSEParser", "ServerSentEvent"]
+__all__ = ["SSEParser", "ServerSentEvent", "reconnection_time"]
 
 # "If the field value consists of only ASCII digits": longer ones than this are
 # no reconnection time but an attack on int().
@@ -28,6 +28,12 @@ RETRY_DIGITS = 18
 LONGEST_HELD = 1 << 16
 LONGEST_BLOCK = 1 << 20
 DIGITS = frozenset(b"0123456789")
+
+
+def reconnection_time(value: bytes) -> int | None:
+    """Return the time in milliseconds that a `retry` field sets; None if it sets none."""
+    is_number = 0 < len(value) <= RETRY_DIGITS and DIGITS.issuperset(value)
+    return int(value) if is_number else None
 
 
 def _is_piece(data: bytes) -> bool:
@@ -231,8 +237,8 @@ class SSEParser:
         elif name == b"id":
             if b"\0" not in value:
                 self._id = self._decode(value, offset)
-        elif name == b"retry" and 0 < len(value) <= RETRY_DIGITS and DIGITS.issuperset(value):
-            self.retry = self._retry = int(value)
+        elif name == b"retry" and (time := reconnection_time(value)) is not None:
+            self.retry = self._retry = time
 
     def _add_data(self, value: bytes, offset: int) -> None:
         self._size += len(value) + 1

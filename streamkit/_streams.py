@@ -387,13 +387,5 @@ class StreamSplitter:
     def _give_out(self, outcome: Outcome, before: int | None) -> None:
         """Add the framing's issues up to event *before* to *outcome*."""
         framing = self._log.take(before)
-        counts = framing.counts
-        counts.update(outcome.issue_counts)
-        issues = sorted(
-            [*framing.issues, *outcome.issues],
-            key=lambda issue: (issue.event is None, issue.event),
-        )
-        self._outcomes.append(
-            attrs.evolve(outcome, issues=tuple(issues[: self._log.keep]), issue_counts=dict(counts))
-        )
+        self._outcomes.append(outcome.among(framing.issues, framing.counts, self._log.keep))
         self._count += 1

@@ -9,16 +9,18 @@ response and never repaired.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ._cells import is_index, merge_object, set_last
 from ._errors import quote
 from ._json import encode, is_whole_object
+from ._kinds import dict_entries
 from ._scan import NestingScan
 from ._state import Context, State, Text, plain_values
 
 
-__all__ = ["FunctionCallText", "ToolCalls"]
+__all__ = ["Call", "FunctionCallText", "ToolCalls"]
 
 FUNCTION = ("function", "arguments")
 CUSTOM = ("custom", "input")
@@ -121,8 +123,12 @@ class Call:
     @property
     def name(self) -> str:
         """The name so far, of the function or the custom tool."""
-        callee = self._function or self._custom
-        return "" if callee is None else callee.name
+        return "" if self.callee is None else self.callee.name
+
+    @property
+    def callee(self) -> FunctionCallText | None:
+        """What is called: the function, or the custom tool."""
+        return self._function or self._custom
 
     @property
     def arguments(self) -> Text | None:
@@ -220,6 +226,21 @@ class ToolCalls:
             call.add(entry, context)
             if call.id:
                 self._by_id[call.id] = call
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """The calls so far, in order of arrival."""
+        return self._calls
+
+    def touched_by(self, entries: Any) -> list[Call]:
+        """Return the calls that *entries*, which were just added, may have changed; or more."""
+        calls = self._calls[-1:]
+        for entry in dict_entries(entries):
+            index, identity = entry.get("index"), entry.get("id")
+            known = self._by_index.get(index) if isinstance(index, int) else None
+            named = self._by_id.get(identity) if isinstance(identity, str) else None
+            calls += [call for call in (known, named) if call is not None]
+        return list(dict.fromkeys(calls))
 
     def arguments_at(self, index: Any) -> Text | None:
         """Return the arguments of the call under *index*, if there is one."""

@@ -1,0 +1,129 @@
+"""What the tool calls of a choice grew by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from ._choice import ChoiceAccumulator
+from ._events import ToolCallArgumentsDelta, ToolCallDone, ToolCallEvent, ToolCallStarted
+from ._json import NO_VALUE, whole_value
+from ._tools import Call, FunctionCallText, ToolCalls
+
+
+__all__ = ["ToolCallGrowth"]
+
+
+@attrs.define(eq=False)
+class _Told:
+    """
+    A call, and what was told of it.
+
+    Attributes:
+        position: Which it is, in order of arrival; None for the legacy `function_call`.
+        call: The call; None likewise.
+        size: How many characters of its arguments were told.
+        done: How many when it was said to be done; -1 if it never was.
+    """
+
+    position: int | None
+    call: Call | None
+    callee: FunctionCallText | None
+    has_started: bool = False
+    size: int = 0
+    done: int = -1
+
+    def update(self) -> str:
+        """Return the arguments so far."""
+        if self.call is not None:
+            self.callee = self.call.callee
+        return "" if self.callee is None else self.callee.text.so_far()
+
+    @property
+    def is_whole(self) -> bool:
+        return self.call is not None and self.call.is_whole()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The fields that all events of the call have."""
+        name = None if self.callee is None else self.callee.name
+        identity = None if self.call is None else self.call.id
+        return {"position": self.position, "id": identity or None, "name": name or None}
+
+
+class ToolCallGrowth:
+    """
+    Tell what happened to the tool calls of *choice* since they were told last.
+
+    A call is done when its choice is; or, if its arguments are a whole JSON object,
+    as soon as another begins, so that it can be run while the stream goes on.
+    """
+
+    def __init__(self, choice: ChoiceAccumulator) -> None:
+        self._choice = choice
+        self._told: dict[Any, _Told] = {}
+        self._count = 0
+        self._latest: _Told | None = None
+
+    def tell(self, delta: dict[str, Any], snapshot: Any) -> Iterator[ToolCallEvent]:
+        """Yield what came of *delta*, the choice's part of a chunk."""
+        if delta.get("tool_calls"):
+            calls = self._choice.cell("tool_calls")
+            if isinstance(calls, ToolCalls):
+                for told in self._touched(calls, delta["tool_calls"]):
+                    yield from self._tell(told, snapshot)
+        if delta.get("function_call"):
+            callee = self._choice.cell("function_call")
+            if isinstance(callee, FunctionCallText):
+                told = self._told.setdefault("function_call", _Told(None, None, callee))
+                yield from self._tell(told, snapshot)
+
+    def _touched(self, calls: ToolCalls, entries: Any) -> list[_Told]:
+        new = calls.calls[self._count :]
+        for position, call in enumerate(new, self._count):
+            self._told[call] = _Told(position, call, None)
+        self._count += len(new)
+        touched = dict.fromkeys([*calls.touched_by(entries), *new])
+        return sorted((self._told[call] for call in touched), key=lambda told: told.position or 0)
+
+    def _tell(self, told: _Told, snapshot: Any) -> Iterator[ToolCallEvent]:
+        text = told.update()
+        index = self._choice.index
+        if not told.has_started and (text or told.identity["name"]):
+            yield from self._begin(told, snapshot)
+        if len(text) > told.size:
+            piece, told.size = text[told.size :], len(text)
+            yield ToolCallArgumentsDelta(
+                index=index, delta=piece, snapshot=snapshot, **told.identity
+            )
+
+    def _begin(self, told: _Told, snapshot: Any) -> Iterator[ToolCallEvent]:
+        before, self._latest, told.has_started = self._latest, told, True
+        if before is not None and before.is_whole:
+            yield from self._end(before, snapshot)
+        yield ToolCallStarted(index=self._choice.index, snapshot=snapshot, **told.identity)
+
+    def end(self, snapshot: Any) -> Iterator[ToolCallEvent]:
+        """Yield that each call is done which grew since it was done last."""
+        for told in self._told.values():
+            yield from self._end(told, snapshot)
+
+    def _end(self, told: _Told, snapshot: Any) -> Iterator[ToolCallEvent]:
+        text = told.update()
+        if told.done == len(text):
+            return
+        if not told.has_started:
+            yield from self._begin(told, snapshot)
+        told.done = len(text)
+        value = whole_value(text)
+        is_json = value is not NO_VALUE
+        yield ToolCallDone(
+            index=self._choice.index,
+            arguments=text,
+            parsed=value if is_json else None,
+            is_json=is_json,
+            snapshot=snapshot,
+            **told.identity,
+        )

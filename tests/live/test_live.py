@@ -1,0 +1,535 @@
+"""`LiveAccumulator`: what comes, as events."""
+
+from __future__ import annotations
+
+import pytest
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamkit import (
+    Accumulator,
+    ChunkReceived,
+    ContentDelta,
+    ContentDone,
+    ErrorReported,
+    FramingError,
+    IncompleteStream,
+    InputRefused,
+    InvalidChunk,
+    Issue,
+    LimitExceeded,
+    Limits,
+    LiveAccumulator,
+    LogprobsDelta,
+    ReasoningDelta,
+    RefusalDelta,
+    TokenLogprob,
+    ToolCallArgumentsDelta,
+    ToolCallDone,
+    UpstreamError,
+    Usage,
+    UsageReported,
+    from_dict,
+    rebuild,
+    to_dict,
+)
+from tests.merging.strategies import hostile_chunks, split, streams
+
+from . import call, chunk, event, happened, told
+
+
+def live_events(*data, **options):
+    return told(happened(LiveAccumulator(**options), *data))
+
+
+# -- Text ----------------------------------------------------------------------------
+
+
+def test_text():
+    """Deltas, then the whole, then the reason."""
+    assert live_events(chunk(content="He"), chunk(content="y"), chunk(finish="stop")) == [
+        ("ContentDelta", 0, "He"),
+        ("ContentDelta", 0, "y"),
+        ("ContentDone", 0, "Hey"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+def test_text_of_a_completion():
+    """It is content as well."""
+    assert live_events({"choices": [{"index": 0, "text": "Hi", "finish_reason": "stop"}]}) == [
+        ("ContentDelta", 0, "Hi"),
+        ("ContentDone", 0, "Hi"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+def test_a_whole_message_is_content():
+    """A server that does not stream answers in one piece."""
+    message = {"role": "assistant", "content": "Hi"}
+    whole = {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+    assert live_events(whole)[:3] == [
+        ("ContentDelta", 0, "Hi"),
+        ("ContentDone", 0, "Hi"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+def test_every_other_text():
+    """Refusal and reasoning, each under the name that the server gave it."""
+    events = live_events(
+        chunk(refusal="No"),
+        chunk(reasoning_content="a", reasoning="b"),
+        chunk(finish="stop"),
+    )
+    assert events == [
+        ("RefusalDelta", 0, "No"),
+        ("ReasoningDelta", 0, "a", "reasoning_content"),
+        ("ReasoningDelta", 0, "b", "reasoning"),
+        ("RefusalDone", 0, "No"),
+        ("ReasoningDone", 0, "a", "reasoning_content"),
+        ("ReasoningDone", 0, "b", "reasoning"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+def test_content_in_parts():
+    """Thinking parts are reasoning; text goes on behind them."""
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    more = [{"type": "thinking", "thinking": [{"type": "text", "text": "!"}]}]
+    plain = [{"type": "thinking", "thinking": "so"}, {"type": "image", "url": "u"}, 5]
+    events = live_events(
+        chunk(content="A"),
+        chunk(content=thinking),
+        chunk(content=more),
+        chunk(content=[{"type": "text", "text": "B"}]),
+        chunk(content=plain),
+        chunk(content="C", finish="stop"),
+    )
+    assert events == [
+        ("ContentDelta", 0, "A"),
+        ("ReasoningDelta", 0, "hm", "thinking"),
+        ("ReasoningDelta", 0, "!", "thinking"),
+        ("ContentDelta", 0, "B"),
+        ("ReasoningDelta", 0, "so", "thinking"),
+        ("ContentDelta", 0, "C"),
+        ("ContentDone", 0, "ABC"),
+        ("ReasoningDone", 0, "hm!so", "thinking"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+def test_half_a_pair_waits_for_its_other_half():
+    """And is U+FFFD if that never comes."""
+    assert live_events(chunk(content="a\ud83d"), chunk(content="\ude00")) == [
+        ("ContentDelta", 0, "a"),
+        ("ContentDelta", 0, "😀"),
+        ("ContentDone", 0, "a😀"),
+        ("IssueReported", Issue("finish_missing", "no finish reason for choice 0")),
+    ]
+    assert live_events(chunk(content="a\ud83d"))[:3] == [
+        ("ContentDelta", 0, "a"),
+        ("ContentDelta", 0, "\ufffd"),
+        ("ContentDone", 0, "a\ufffd"),
+    ]
+
+
+def test_half_a_pair_in_parts():
+    """The same inside a thinking part."""
+    part = {"type": "thinking", "thinking": [{"type": "text", "text": "a\ud83d"}]}
+    assert live_events(chunk(content=[part]))[:3] == [
+        ("ReasoningDelta", 0, "a", "thinking"),
+        ("ReasoningDelta", 0, "\ufffd", "thinking"),
+        ("ReasoningDone", 0, "a\ufffd", "thinking"),
+    ]
+
+
+def test_cumulative_text():
+    """A sender that repeats all before it adds what is new."""
+    events = live_events(chunk(content="a"), chunk(content="ab"), cumulative=True)
+    assert events[:2] == [("ContentDelta", 0, "a"), ("ContentDelta", 0, "b")]
+
+
+def test_text_after_the_end():
+    """What grows after its end is done once more."""
+    assert live_events(
+        chunk(content="a", finish="stop"), chunk(content="b"), chunk(finish="stop")
+    ) == [
+        ("ContentDelta", 0, "a"),
+        ("ContentDone", 0, "a"),
+        ("ChoiceFinished", 0, "stop"),
+        ("ContentDelta", 0, "b"),
+        ("ContentDone", 0, "ab"),
+    ]
+
+
+def test_choices_interleave():
+    """Each has its own index, position where it has none."""
+    unnamed = {"choices": [{"delta": {"content": "a"}}, {"delta": {"content": "b"}}]}
+    assert live_events(chunk(1, content="x"), unnamed, chunk(content="c"))[:4] == [
+        ("ContentDelta", 1, "x"),
+        ("ContentDelta", 0, "a"),
+        ("ContentDelta", 1, "b"),
+        ("ContentDelta", 0, "c"),
+    ]
+
+
+# -- Tool calls ----------------------------------------------------------------------
+
+
+def test_tool_calls():
+    """Begun, growing, done: the first as soon as the second begins, as it is whole."""
+    events = live_events(
+        call("", id="c1", name="f"),
+        call('{"a":'),
+        call("1}"),
+        call('{"b', 1, id="c2", name="g"),
+        chunk(finish="tool_calls"),
+    )
+    assert events == [
+        ("ToolCallStarted", 0, 0, "c1", "f"),
+        ("ToolCallArgumentsDelta", 0, 0, "c1", "f", '{"a":'),
+        ("ToolCallArgumentsDelta", 0, 0, "c1", "f", "1}"),
+        ("ToolCallDone", 0, 0, "c1", "f", '{"a":1}', {"a": 1}, True),
+        ("ToolCallStarted", 0, 1, "c2", "g"),
+        ("ToolCallArgumentsDelta", 0, 1, "c2", "g", '{"b'),
+        ("ToolCallDone", 0, 1, "c2", "g", '{"b', False),
+        ("ChoiceFinished", 0, "tool_calls"),
+    ]
+
+
+def test_tool_calls_that_interleave():
+    """One that is not whole when another begins is done with its choice."""
+    events = live_events(
+        call("[", id="c1", name="f"),
+        call("{}", 1, id="c2", name="g"),
+        call("1]"),
+        chunk(finish="tool_calls"),
+    )
+    assert [event[:3] for event in events if event[0] == "ToolCallDone"] == [
+        ("ToolCallDone", 0, 0),
+        ("ToolCallDone", 0, 1),
+    ]
+    assert events[-3] == ("ToolCallDone", 0, 0, "c1", "f", "[1]", [1], True)
+
+
+def test_several_calls_in_one_chunk():
+    """Those without an id or an index too."""
+    entries = [{"function": {"name": name, "arguments": "{}"}} for name in "fgh"]
+    events = live_events(chunk(tool_calls=entries))
+    assert [event[2:] for event in events if event[0] == "ToolCallStarted"] == [
+        (0, "f"),
+        (1, "g"),
+        (2, "h"),
+    ]
+
+
+def test_custom_tools_and_function_calls():
+    """Their text is told likewise; the legacy call has no position."""
+    custom = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "f", "input": "x y"}}
+    assert live_events(chunk(tool_calls=[custom]), chunk(finish="stop"))[:3] == [
+        ("ToolCallStarted", 0, 0, "c", "f"),
+        ("ToolCallArgumentsDelta", 0, 0, "c", "f", "x y"),
+        ("ToolCallDone", 0, 0, "c", "f", "x y", False),
+    ]
+    legacy = {"name": "f", "arguments": "null"}
+    assert live_events(chunk(function_call=legacy, finish="function_call")) == [
+        ("ToolCallStarted", 0, "f"),
+        ("ToolCallArgumentsDelta", 0, "f", "null"),
+        ("ToolCallDone", 0, "f", "null", True),
+        ("ChoiceFinished", 0, "function_call"),
+    ]
+
+
+def test_a_call_that_never_says_its_name():
+    """It begins with its arguments, or ends at once."""
+    events = live_events(call("{}"), chunk(tool_calls=[{"index": 1, "id": "c"}]))
+    assert events[:5] == [
+        ("ToolCallStarted", 0, 0),
+        ("ToolCallArgumentsDelta", 0, 0, "{}"),
+        ("ToolCallDone", 0, 0, "{}", {}, True),
+        ("ToolCallStarted", 0, 1, "c"),
+        ("ToolCallDone", 0, 1, "c", "", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "delta", [{"tool_calls": 5}, {"function_call": 5}, {"content": 5}, {"tool_calls": [5]}]
+)
+def test_what_is_no_call(delta):
+    """It is refused by the merge, and tells nothing but that."""
+    assert [event[0] for event in live_events(chunk(**delta), chunk(finish="stop"))] == [
+        "IssueReported",
+        "ChoiceFinished",
+    ]
+
+
+# -- All else ------------------------------------------------------------------------
+
+
+def test_logprobs():
+    """In the shape of their kind, those of the chunk alone."""
+    entry = {"token": "a", "logprob": -1.0}
+    chat = {"choices": [{"index": 0, "delta": {}, "logprobs": {"content": [entry]}}]}
+    legacy = {"tokens": ["a"], "token_logprobs": [-1.0]}
+    completion = {"choices": [{"index": 0, "text": "a", "logprobs": legacy}]}
+    (found, *_) = happened(LiveAccumulator(), chat)
+    assert isinstance(found, LogprobsDelta)
+    assert found.logprobs.content == [TokenLogprob(token="a", logprob=-1.0)]
+    found = next(e for e in happened(LiveAccumulator(), completion) if type(e) is LogprobsDelta)
+    assert found.logprobs.tokens == ("a",)
+
+
+def test_usage():
+    """Told when it changes, wherever the server has it."""
+    counted = {"total_tokens": 1}
+    more = {"total_tokens": 2}
+    events = happened(
+        LiveAccumulator(),
+        {"choices": [], "usage": counted},
+        {"choices": [], "usage": counted},
+        {"choices": [], "usage": more},
+    )
+    assert [event.usage for event in events if isinstance(event, UsageReported)] == [
+        Usage(total_tokens=1),
+        Usage(total_tokens=2),
+    ]
+    in_choice = {"choices": [{"index": 0, "delta": {}, "usage": counted}]}
+    vendor = {"choices": [], "x_groq": {"usage": counted}}
+    for data in (in_choice, vendor):
+        assert UsageReported(usage=Usage(total_tokens=1)) in happened(LiveAccumulator(), data)
+
+
+def test_no_usage_is_no_event():
+    """A field that says nothing."""
+    events = happened(LiveAccumulator(), {"choices": [{"index": 0, "delta": {}, "usage": None}]})
+    assert not any(isinstance(event, UsageReported) for event in events)
+
+
+def test_an_error_of_the_server():
+    """It is told, and the stream goes on if it does."""
+    live = LiveAccumulator()
+    events = happened(live, {"error": {"message": "boo"}}, chunk(content="a"))
+    assert isinstance(events[0], ErrorReported)
+    assert isinstance(events[0].error, UpstreamError)
+    assert ContentDelta(index=0, delta="a") in events
+    assert live.failure is None
+    assert live.outcome.error is events[0].error
+
+
+def test_issues_of_framing_and_merging():
+    """Each once, after what it came with."""
+    events = live_events(b"data:  nonsense\n\n", event(chunk(content=5)), b"data: [DONE]\n\n")
+    codes = [event[1].code for event in events if event[0] == "IssueReported"]
+    assert codes == ["bad_json", "bad_type", "finish_missing"]
+
+
+def test_the_chunk_comes_first():
+    """From bytes as a dict, else as the very object."""
+    given = chunk(content="a")
+    live = LiveAccumulator()
+    (received, _) = live.feed(given)
+    assert received.chunk is given
+    (received, _) = LiveAccumulator().feed(event(given))
+    assert received == ChunkReceived(chunk=given)
+
+
+def test_chunks_of_any_make():
+    """Models, and text."""
+    model = from_dict(chunk(content="a"))
+    text = event(chunk(content="b")).decode()
+    assert [e[2] for e in live_events(model, text) if e[0] == "ContentDelta"] == ["a", "b"]
+
+
+def test_models_inside_dicts():
+    """Entries may be objects too, if they say what they hold."""
+    entry = from_dict(chunk(content="a")).choices[0]
+    assert ("ContentDelta", 0, "a") in live_events({"choices": [entry, 5]})
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [None, 5, [], {"type": "ping"}, {"choices": None}, {"choices": [{"index": "x", "delta": {}}]}],
+    ids=repr,
+)
+def test_what_is_no_chunk(odd):
+    """It adds nothing, and does no harm."""
+    live = LiveAccumulator()
+    assert type(live.feed(odd)[0]) is ChunkReceived
+    assert ("ContentDelta", 0, "a") in told(live.feed(chunk(content="a")))
+
+
+def test_snapshots():
+    """Each event has the response with its own chunk in it, and not the next."""
+    live = LiveAccumulator(snapshots=True)
+    events = live.feed(chunk(content="a")) + live.feed(chunk(content="b", finish="stop"))
+    events += live.finish()
+    texts = [event.snapshot.choices[0].message.content for event in events]
+    assert texts == ["a", "a", "ab", "ab", "ab", "ab"]
+    assert live.snapshot() == live.outcome.response
+
+
+# -- The end -------------------------------------------------------------------------
+
+
+def test_the_outcome_waits_for_the_end():
+    """Before, there is the snapshot."""
+    live = LiveAccumulator()
+    live.feed(chunk(content="a"))
+    assert not live.has_ended
+    with pytest.raises(InputRefused, match="has not ended"):
+        _ = live.outcome
+    live.finish()
+    assert live.has_ended
+    for use in (live.finish, lambda: live.feed(b"")):
+        with pytest.raises(InputRefused, match="has finished"):
+            use()
+
+
+def test_the_outcome_is_that_of_rebuild():
+    """Issues of framing and merging in order, and their counts."""
+    data = b": hello\n" + event(chunk(content="a")) + b"data: {\n\ndata: [DONE]\n\n"
+    live = LiveAccumulator()
+    happened(live, data)
+    assert live.outcome == rebuild(data)
+    assert live.done
+
+
+def test_bytes_that_end_in_an_event():
+    """The last chunk needs no blank line."""
+    assert ("ContentDelta", 0, "a") in live_events(event(chunk(content="a")).rstrip())
+
+
+def test_a_bound_of_the_framing():
+    """What came before is told; then the failure; then nothing goes."""
+    live = LiveAccumulator(limits=Limits(line=200))
+    data = event(chunk(content="a")) + b"data: " + b"x" * 300
+    (received, delta, failure) = live.feed(data)
+    assert (type(received), delta) == (ChunkReceived, ContentDelta(index=0, delta="a"))
+    assert failure.error is live.failure
+    assert isinstance(live.failure, LimitExceeded)
+    with pytest.raises(InputRefused, match="line: "):
+        live.feed(b"")
+    assert live.finish()[0] == ContentDone(index=0, content="a")
+    assert live.outcome.error is live.failure
+    assert live.outcome.response.choices[0].message.content == "a"
+
+
+def test_a_bound_of_the_merging():
+    """The chunks behind it are not merged."""
+    live = LiveAccumulator(limits=Limits(text=2))
+    events = live.feed(event(chunk(content="abc")) + event(chunk(content="d")))
+    assert [type(event) for event in events][::2] == [ChunkReceived, ErrorReported]
+    live.finish()
+    assert isinstance(live.outcome.error, LimitExceeded)
+
+
+def test_a_bound_at_the_end():
+    """The end of the input may cross one, too."""
+    live = LiveAccumulator(limits=Limits(event=30))
+    data = b'data: {"choices":\n' + b"data: [ 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    events = live.feed(data) + live.finish()
+    assert any(isinstance(event, ErrorReported) for event in events)
+    assert isinstance(live.outcome.error, LimitExceeded)
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"data: nonsense\n\n", FramingError),
+        ({"choices": 5}, InvalidChunk),
+        ({"error": "boo"}, UpstreamError),
+        (chunk(content="a"), IncompleteStream),
+    ],
+    ids=["framing", "chunk", "upstream", "end"],
+)
+def test_strict(data, error):
+    """The first fault ends the stream, and is the last event but for what is done."""
+    live = LiveAccumulator(strict=True)
+    events = live.feed(data) + live.finish()
+    failures = [event.error for event in events if isinstance(event, ErrorReported)]
+    assert failures == [live.failure]
+    assert isinstance(live.failure, error)
+
+
+def test_strict_and_whole():
+    """There is nothing to complain of."""
+    live = LiveAccumulator(strict=True)
+    happened(live, event(chunk(content="a", finish="stop")), b"data: [DONE]\n\n")
+    assert live.failure is None
+
+
+def test_reconnection():
+    """What the specification says of `id`, `retry` and comments."""
+    live = LiveAccumulator()
+    assert (live.last_event_id, live.retry, live.comments) == ("", None, 0)
+    live.feed(b": alive\nid: 7\nretry: 50\n")
+    assert (live.last_event_id, live.retry, live.comments) == ("", 50, 1)
+    live.feed(b"\nid: 8\0\nretry: x\nid: 9\n")
+    assert live.last_event_id == "7"
+
+
+# -- For all streams -----------------------------------------------------------------
+
+
+def sums(events, index):
+    """Return what the deltas of choice *index* add up to: content, refusal, reasoning, calls."""
+    mine = [event for event in events if getattr(event, "index", None) == index]
+    content = "".join(e.delta for e in mine if type(e) is ContentDelta)
+    refusal = "".join(e.delta for e in mine if type(e) is RefusalDelta)
+    reasoning = {}
+    for each in mine:
+        if type(each) is ReasoningDelta:
+            reasoning[each.field] = reasoning.get(each.field, "") + each.delta
+    calls = {}
+    for each in mine:
+        if type(each) is ToolCallArgumentsDelta:
+            calls[each.position] = calls.get(each.position, "") + each.delta
+    return content, refusal, reasoning, calls
+
+
+@given(streams())
+def test_deltas_add_up_to_the_response(chunks):
+    """Whatever the stream, what was told is what is there in the end."""
+    live = LiveAccumulator()
+    events = happened(live, *chunks)
+    for choice in live.outcome.response.choices:
+        content, refusal, reasoning, calls = sums(events, choice.index)
+        if hasattr(choice, "text"):
+            assert content == choice.text
+            continue
+        message = to_dict(choice.message)
+        assert content == (message["content"] or "")
+        assert refusal == (message["refusal"] or "")
+        for field, text in reasoning.items():
+            assert text == message[field]
+        arguments = sorted(
+            call["function"]["arguments"] or "" for call in message.get("tool_calls") or ()
+        )
+        assert sorted(calls.values()) == [text for text in arguments if text]
+        done = [e for e in events if type(e) is ToolCallDone and e.index == choice.index]
+        assert sorted({e.position: e.arguments for e in done}.values()) == arguments
+
+
+@given(st.lists(hostile_chunks.filter(lambda chunk: type(chunk) is not str), max_size=5))
+def test_any_chunks(chunks):
+    """Nothing raises, and the outcome is that of the accumulator."""
+    live = LiveAccumulator()
+    happened(live, *chunks)
+    accumulator = Accumulator()
+    for each in chunks:
+        accumulator.add(each)
+    assert repr(live.outcome) == repr(accumulator.finish())
+
+
+@given(st.data())
+def test_any_split(data):
+    """However bytes are cut, the same events come."""
+    chunks = data.draw(streams())
+    body = b"".join(map(event, chunks)) + b"data: [DONE]\n\n"
+    pieces = data.draw(split(body))
+    assert live_events(*pieces) == live_events(body)

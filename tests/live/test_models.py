@@ -1,0 +1,99 @@
+"""The chunk objects of pydantic clients: read by their fields, with what a dump would say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from streamkit import Accumulator
+from streamkit._plain import as_view
+
+from . import chunk
+
+
+pydantic = pytest.importorskip("pydantic")
+
+
+class Delta(pydantic.BaseModel):
+    """A delta, as clients have it."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+
+    content: str | None = None
+    role: str | None = None
+
+
+class Choice(pydantic.BaseModel):
+    """A choice."""
+
+    index: int
+    delta: Delta | None = None
+    finish_reason: str | None = None
+
+
+class Chunk(pydantic.BaseModel):
+    """A chunk."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+
+    choices: list[Choice]
+    model: str | None = None
+
+
+class Shouting(Delta):
+    """A delta that dumps something else than it holds."""
+
+    @pydantic.field_serializer("content")
+    def shout(self, content: Any) -> Any:
+        return content and content.upper()
+
+
+class Own(Delta):
+    """A delta with a dump of its own."""
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return {"content": "own"}
+
+
+def made(content="a", **fields):
+    return Chunk.model_validate({**chunk(content=content), "model": "m", **fields})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [made(), made(x=5), Chunk(choices=[Choice(index=0)])],
+    ids=["plain", "extra", "no delta"],
+)
+def test_a_view_is_what_a_dump_says(model):
+    """Field by field."""
+    assert as_view(model) == model.model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Chunk(choices=[]),
+        Chunk(choices=[Choice(index=0), Choice(index=1)]),
+        Chunk(choices=[Choice(index=0, delta=Shouting(content="a"))]),
+        Chunk(choices=[Choice(index=0, delta=Own(content="a"))]),
+        5,
+        None,
+        object(),
+    ],
+    ids=["none", "two", "serializer", "dump", "number", "null", "object"],
+)
+def test_where_there_is_no_view(model):
+    """A dump may say something else, or the slow way is as good."""
+    assert as_view(model) is None
+
+
+def test_a_run_of_models():
+    """Those that repeat the one before are merged by what they add, all others by the rules."""
+    accumulator, dumped = Accumulator(), Accumulator()
+    models = [made(), made(" b"), made("c", x=5), made("d"), made("e", choices=[]), made("f")]
+    for model in models:
+        accumulator.add(model)
+        dumped.add(model.model_dump(mode="json"))
+    assert accumulator.finish() == dumped.finish()
+    assert dumped.finish().response.choices[0].message.content == "a bcdf"

@@ -1,0 +1,171 @@
+"""`tee` and `atee`: the caller's own chunks, untouched, and the outcome beside them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from types import SimpleNamespace
+
+import pytest
+
+from hypothesis import given
+
+from streamkit import (
+    InputRefused,
+    LimitExceeded,
+    Limits,
+    UpstreamError,
+    atee,
+    finalize,
+    rebuild,
+    tee,
+)
+from tests.merging.strategies import streams
+
+from . import chunk, event
+from .sources import AsyncSource, Source
+
+
+def consume(stream):
+    """Return what *stream* yields, sync or async."""
+    if hasattr(stream, "__iter__"):
+        return list(stream)
+
+    async def run():
+        return [item async for item in stream]
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=["sync", "async"])
+def make(request):
+    """Return what makes a source and a tee on it."""
+    source, over = (Source, tee) if request.param == "sync" else (AsyncSource, atee)
+
+    def made(*items, error=None, **options):
+        return over(source(*items, error=error), **options)
+
+    return made
+
+
+def test_the_same_objects_in_the_same_order(make):
+    """Whatever they are."""
+    items = [chunk(content="a"), None, 5, object(), [], chunk(content="b", finish="stop")]
+    stream = make(*items)
+    seen = consume(stream)
+    assert all(one is other for one, other in zip(seen, items, strict=True))
+    assert stream.outcome.response.choices[0].message.content == "ab"
+    assert stream.outcome.complete
+
+
+def test_bytes_and_text(make):
+    """Blocks of a body are read, and handed on as they are."""
+    data = event(chunk(content="é")) + b"data: [DONE]"
+    stream = make(data[:30], data[30:].decode())
+    assert consume(stream) == [data[:30], data[30:].decode()]
+    assert stream.outcome == rebuild(data)
+
+
+def test_the_same_error_at_the_same_place(make):
+    """The source's own."""
+    error = ConnectionResetError("reset")
+    stream = make(chunk(content="a"), error=error)
+    with pytest.raises(ConnectionResetError) as caught:
+        consume(stream)
+    assert caught.value is error
+    assert stream.outcome.response.choices[0].message.content == "a"
+
+
+def test_nothing_of_ours_is_raised(make):
+    """Not even if a bound is crossed, or a chunk is strange."""
+    stream = make(*(chunk(content="abc") for _ in range(3)), limits=Limits(text=4))
+    assert len(consume(stream)) == 3
+    assert isinstance(stream.outcome.error, LimitExceeded)
+    stream = make(b"data: " + b"x" * 300, b"y", limits=Limits(line=200))
+    assert len(consume(stream)) == 2
+    assert isinstance(stream.outcome.error, LimitExceeded)
+    stream = make({"error": "boo"}, strict=True)
+    assert len(consume(stream)) == 1
+    assert isinstance(stream.outcome.error, UpstreamError)
+
+
+def test_an_object_that_cannot_be_read(make):
+    """Its own error stays its own affair."""
+
+    def fail(**_):
+        raise OSError("no")
+
+    odd = SimpleNamespace(model_dump=fail)
+    stream = make(odd, chunk(content="a"))
+    assert consume(stream)[0] is odd
+    (issue,) = [issue for issue in stream.outcome.issues if issue.code == "bad_chunk"]
+    assert "'SimpleNamespace' cannot be read: OSError" in issue.message
+    assert stream.outcome.response.choices[0].message.content == "a"
+
+
+def test_the_outcome_waits_for_the_end(make):
+    """Before, there is the snapshot."""
+    stream = make(chunk(content="a"))
+    assert stream.snapshot() is None
+    with pytest.raises(InputRefused, match="has not ended"):
+        _ = stream.outcome
+    consume(stream)
+    assert stream.snapshot() == stream.outcome.response
+
+
+def test_what_else_the_source_has(make):
+    """A client's stream has more than chunks."""
+    stream = make(chunk(content="a"))
+    stream.source.response = "the response"
+    assert stream.response == "the response"
+    assert stream.closed == 0
+    with pytest.raises(AttributeError):
+        _ = stream.nothing
+    with pytest.raises(AttributeError):
+        _ = stream._private
+
+
+def test_item_by_item():
+    """`next` goes as well as `for`, and ends the outcome too."""
+    stream = tee(Source(chunk(content="a")))
+    with stream as same:
+        assert same is stream
+        assert next(stream) == chunk(content="a")
+        with pytest.raises(StopIteration):
+            next(stream)
+    assert stream.source.closed == 1
+    assert stream.outcome.chunks == 1
+
+    async def run():
+        async with atee(AsyncSource(chunk(content="a"))) as stream:
+            assert await anext(stream) == chunk(content="a")
+            with pytest.raises(StopAsyncIteration):
+                await anext(stream)
+        assert stream.source.closed == 1
+        return stream.outcome
+
+    assert asyncio.run(run()).chunks == 1
+
+
+def test_left_early():
+    """What came is there."""
+    stream = tee(Source(chunk(content="a"), chunk(content="b")))
+    for _ in stream:
+        break
+    assert stream.outcome.response.choices[0].message.content == "a"
+
+
+@given(streams())
+def test_any_stream(chunks):
+    """The outcome is what `finalize` makes of it."""
+    stream = tee(chunks)
+    assert list(stream) == chunks
+    assert stream.outcome.response == finalize(chunks)
+
+
+def test_no_iterable():
+    """As with any iterator."""
+    with pytest.raises(TypeError):
+        tee(5)
+    with pytest.raises(TypeError):
+        atee([])
