@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 import attrs
 
@@ -79,9 +80,14 @@ class _Worker:
     connection: Connection
     task: _Task | None = None
 
-    def give(self, task: _Task) -> None:
+    def give(self, task: _Task) -> bool:
+        """Let it read the file of *task*; return whether it still can."""
+        try:
+            self.connection.send(task.file)
+        except OSError:  # it died while it had nothing to do
+            return False
         self.task, task.worker = task, self
-        self.connection.send(task.file)
+        return True
 
     def why_dead(self) -> str:
         """Return how the process ended, in words."""
@@ -144,8 +150,8 @@ class _Pool:
                 break
             task = _Task(file)
             self.tasks.append(task)
-            if worker is not None and file.name != STDIN:
-                worker.give(task)
+            if worker is not None and file.name != STDIN and not worker.give(task):
+                self._remove(worker)
         return bool(self.tasks)
 
     def _idle(self) -> _Worker | None:
@@ -184,10 +190,11 @@ class _Pool:
         """Wait until a worker says something; if much is held, only to the first."""
         is_full = sum(task.held for task in self.tasks) > MOST_HELD
         tasks = [first] if is_full else [task for task in self.tasks if not task.is_over]
-        of = {task.worker.connection: task.worker for task in tasks if task.worker is not None}
-        for connection in wait(list(of), BETWEEN if self.args.meter else None):
-            assert isinstance(connection, Connection)
-            self._receive(of[connection])
+        at: dict[Any, _Worker] = {
+            task.worker.connection: task.worker for task in tasks if task.worker is not None
+        }
+        for connection in wait(list(at), BETWEEN if self.args.meter else None):
+            self._receive(at[connection])
         if self.args.meter is not None:
             self.args.meter.start(first.file)
             self.args.meter.add(0)
@@ -213,6 +220,9 @@ class _Pool:
         task.keep(ERR + f"streamkit: {escape_line(message)}\n".encode())
         task.keep(SAID + Said(status=USAGE).packed())
         task.is_over, task.worker = True, None
+        self._remove(worker)
+
+    def _remove(self, worker: _Worker) -> None:
         worker.connection.close()
         self.workers.remove(worker)
 

@@ -149,6 +149,20 @@ def test_a_worker_dies(capsys):
     )
 
 
+def test_a_worker_dies_idle():
+    """Then it has no file to be said of: the next is read all the same."""
+    pool = _jobs._Pool(options(1), say_name)
+
+    def names():
+        yield File("a")
+        pool.workers[0].process.kill()
+        pool.workers[0].process.join()
+        yield from files(*"bc")
+
+    assert [one.text for one in pool.run(names())] == [*"abc"]
+    pool.dismiss()
+
+
 def test_standard_error_in_its_turn(capsys):
     """What a worker tells comes with its file."""
     found = in_processes(options(), say_and_complain, files(*"ab"))
