@@ -22,6 +22,7 @@ of real recordings hold them against each other.  What keeps them equal:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import attrs
@@ -85,21 +86,51 @@ class NumberSink:
 
 @attrs.define
 class LogprobSink:
-    """A list of log probability entries that grows, kept as raw JSON."""
+    """
+    A list of log probability entries that grows, kept as raw JSON.
+
+    Attributes:
+        add: Appends so many entries, parted by commas.
+        each: How many entries an event has.
+    """
+
+    logprobs: Logprobs
+    limit: int | None
+    add: Callable[..., None]
+    each: int = 1
+
+    def prepare(self, column: Sequence[bytes]) -> Prepared | None:
+        count = len(column) * self.each
+        if _would_cross(self.limit, self.logprobs, count):
+            return None
+        # Joined: many small pieces would take as much memory again.  And where a piece
+        # is no UTF-8, a comma cannot make two of them whole.
+        entries = b",".join(column)
+        try:
+            _ = entries.isascii() or entries.decode()
+        except UnicodeDecodeError:
+            return None
+        return Prepared(partial(self.add, count=count), entries)
+
+
+@attrs.define
+class OffsetsSink:
+    """The `text_offset` of a legacy completion; a step back has to be reported."""
 
     logprobs: Logprobs
     limit: int | None
 
     def prepare(self, column: Sequence[bytes]) -> Prepared | None:
-        if self.limit is not None and self.logprobs.count + len(column) > self.limit:
+        offsets = list(map(int, b",".join(column).split(b",")))
+        if _would_cross(self.limit, self.logprobs, len(offsets)):
             return None
-        try:
-            for raw in column:
-                if not raw.isascii():
-                    raw.decode()
-        except UnicodeDecodeError:
+        if not self.logprobs.are_in_order(offsets):
             return None
-        return Prepared(self.logprobs.extend_raw, column)
+        return Prepared(self.logprobs.extend_offsets, offsets)
+
+
+def _would_cross(limit: int | None, logprobs: Logprobs, more: int) -> bool:
+    return limit is not None and logprobs.count + more > limit
 
 
 Sinks = list[Sink]
@@ -131,7 +162,22 @@ def _sink(
         numbers = choice.numbers_at(str(hole.path[2]))
         return None if numbers is None else NumberSink(numbers)
     logprobs = choice.logprobs
-    return None if logprobs is None else LogprobSink(logprobs, context.limits.logprobs)
+    return None if logprobs is None else _logprobs_sink(hole, logprobs, chunk, context)
+
+
+def _logprobs_sink(
+    hole: Hole, logprobs: Logprobs, chunk: dict[str, Any], context: Context
+) -> Sink | None:
+    limit = context.limits.logprobs
+    if hole.kind == "logprob":
+        return LogprobSink(logprobs, limit, logprobs.extend_raw)
+    name = str(hole.path[-1])
+    if not logprobs.has_whole(name):
+        return None
+    if hole.kind == "offsets":
+        return OffsetsSink(logprobs, limit)
+    add = partial(logprobs.extend_column, name=name)
+    return LogprobSink(logprobs, limit, add, len(chunk["choices"][0]["logprobs"][name]))
 
 
 def apply_run(

@@ -9,31 +9,29 @@ has tokens, it is padded with nulls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from ._cells import set_last
+from ._rules import PARALLEL
 from ._state import Context, State, plain_values
 from ._views import Entries, ListView, copy_json
 
 
 __all__ = ["Logprobs"]
 
-PARALLEL = frozenset({"tokens", "token_logprobs", "top_logprobs", "text_offset"})
-CHAT_LISTS = ("content", "refusal")
-
 
 class Logprobs:
     """The log probabilities so far."""
 
-    __slots__ = ("_columns", "_fields", "_lists", "_rows", "_warned")
+    __slots__ = ("_columns", "_fields", "_last_offset", "_lists", "_rows", "_warned")
 
     def __init__(self) -> None:
         self._lists: dict[str, Entries] = {}  # chat: each list on its own
-        self._columns: dict[str, list[Any]] = {}  # completion: lists in step
-        self._rows = 0
+        self._columns: dict[str, Entries] = {}  # completion: lists in step
+        self._rows = 0  # the length of the longest column
         self._fields: State = {}
+        self._last_offset: Any = None
         self._warned = False
 
     def add(self, logprobs: dict[str, Any], context: Context) -> None:
@@ -44,11 +42,15 @@ class Logprobs:
         else:
             for name, entries in lists.items():
                 self._list(name).extend(context.keep(entries))
-        others = {name: value for name, value in logprobs.items() if name not in lists}
-        for name, value in others.items():
-            self._fields.setdefault(name, None)
-            set_last(self._fields, {name: value}, context)
+        if len(lists) < len(logprobs):
+            others = {name: value for name, value in logprobs.items() if name not in lists}
+            self._add_others(others, context)
         self._check(context)
+
+    def _add_others(self, others: dict[str, Any], context: Context) -> None:
+        for name in others:
+            self._fields.setdefault(name, None)
+        set_last(self._fields, others, context)
 
     def _list(self, name: str) -> Entries:
         entries = self._lists.get(name)
@@ -59,48 +61,85 @@ class Logprobs:
     @property
     def count(self) -> int:
         """How many entries came, over all lists."""
-        rows = max(map(len, self._columns.values()), default=0)
-        return max(rows, sum(map(len, self._lists.values())))
-
-    def extend_raw(self, entries: Sequence[bytes]) -> None:
-        """Append *entries* to chat's `content`, each a whole and valid JSON object."""
-        self._list("content").extend_raw(entries)
-
-    def _add_rows(self, lists: dict[str, list[Any]], context: Context) -> None:
-        tokens = lists.get("tokens")
-        added = max(map(len, lists.values()), default=0)
-        expected = added if tokens is None else len(tokens)
-        for name, values in lists.items():
-            if not values and name not in self._columns and self._rows:
-                continue  # [] adds nothing
-            column = self._columns.setdefault(name, [])
-            column.extend([None] * (self._rows - len(column)))
-            self._watch_offsets(name, column, values, context)
-            column.extend(context.keep(values))
-            if len(values) not in {0, expected}:
-                context.issue("logprobs_uneven", f"{len(values)} {name} for {expected} tokens")
-        self._rows += added
-
-    def _watch_offsets(
-        self, name: str, column: list[Any], values: list[Any], context: Context
-    ) -> None:
-        if name != "text_offset" or self._warned or not values:
-            return
-        offsets = [at for at in [*column[-1:], *values] if isinstance(at, (int, float))]
-        if any(later < earlier for earlier, later in pairwise(offsets)):
-            self._warned = True
-            context.issue("text_offset_order", "text_offset goes backwards")
+        return max(self._rows, sum(map(len, self._lists.values())))
 
     def _check(self, context: Context) -> None:
         bound = context.limits.logprobs
         if bound is not None and self.count > bound:
             context.limits.check("logprobs", self.count, context.offset)
 
+    def _add_rows(self, lists: dict[str, list[Any]], context: Context) -> None:
+        added = max(map(len, lists.values()), default=0)
+        tokens = lists.get("tokens")
+        expected = added if tokens is None else len(tokens)
+        for name, values in lists.items():
+            if not values and name not in self._columns and self._rows:
+                continue  # [] adds nothing
+            column = self._column(name)
+            if name == "text_offset":
+                self._watch_offsets(values, context)
+            column.extend(context.keep(values))
+            if len(values) not in {0, expected}:
+                context.issue("logprobs_uneven", f"{len(values)} {name} for {expected} tokens")
+        self._rows += added
+
+    def _column(self, name: str) -> Entries:
+        """Return the list called *name*, padded with nulls to the rows so far."""
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = Entries()
+        missing = self._rows - len(column)
+        if missing:
+            column.extend([None] * missing)
+            if name == "text_offset":
+                self._last_offset = None
+        return column
+
+    def _watch_offsets(self, values: list[Any], context: Context) -> None:
+        """Report the first step back of `text_offset`."""
+        if not values:
+            return
+        offsets = [at for at in (self._last_offset, *values) if isinstance(at, (int, float))]
+        self._last_offset = values[-1]
+        if not self._warned and any(later < earlier for earlier, later in pairwise(offsets)):
+            self._warned = True
+            context.issue("text_offset_order", "text_offset goes backwards")
+
+    # -- What the fast road writes to ---------------------------------------------
+
+    def extend_raw(self, entries: bytes, count: int) -> None:
+        """Append *count* entries to chat's `content`: valid JSON, parted by commas."""
+        self._list("content").extend_raw(entries, count)
+
+    def has_whole(self, name: str) -> bool:
+        """Tell whether the list *name* has an entry for each row so far."""
+        return name in self._columns and len(self._columns[name]) == self._rows
+
+    def are_in_order(self, offsets: list[int]) -> bool:
+        """Tell whether *offsets* can follow the `text_offset` so far without an issue."""
+        return self._warned or (
+            offsets == sorted(offsets)
+            and not (isinstance(self._last_offset, (int, float)) and self._last_offset > offsets[0])
+        )
+
+    def extend_column(self, entries: bytes, count: int, name: str) -> None:
+        """Append *count* entries to the parallel list *name*, likewise."""
+        column = self._columns[name]
+        column.extend_raw(entries, count)
+        self._rows = max(self._rows, len(column))
+
+    def extend_offsets(self, offsets: list[int]) -> None:
+        """Append to `text_offset`."""
+        column = self._columns["text_offset"]
+        column.extend(offsets)
+        self._last_offset = offsets[-1]
+        self._rows = max(self._rows, len(column))
+
     def value(self, context: Context) -> dict[str, Any]:
         """Return the object so far; its lists are views that later entries do not change."""
         value = plain_values(self._fields, context)
-        for name, column in self._columns.items():
-            column.extend([None] * (self._rows - len(column)))
+        for name in self._columns:
+            column = self._column(name)
             value[name] = ListView(column, len(column), copy_json)
         for name, entries in self._lists.items():
             value[name] = ListView(entries, len(entries))

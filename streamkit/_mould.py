@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from json import decoder
 from typing import Any
 
-from ._template import Template
+from ._template import HoleKind, Template
 from ._views import copy_json
 
 
@@ -80,7 +80,7 @@ class Mould:
         self._remade = {hole.path for hole in template.holes}
         self._collect((), self._base, numbers)
         self._places: list[tuple[int, Any, Callable[[bytes], Any]]] = [
-            (numbers[hole.path[:-1]], hole.path[-1], READERS.get(hole.kind, self._entry))
+            (numbers[hole.path[:-1]], hole.path[-1], READERS.get(hole.kind) or self._raw(hole.kind))
             for hole in template.holes
         ]
         self._choice: dict[str, Any] = self._base["choices"][0]
@@ -109,6 +109,12 @@ class Mould:
                 self._copies.append((numbers[path], key, item))
                 numbers[(*path, key)] = len(self._copies)
                 self._collect((*path, key), item, numbers)
+
+    def _raw(self, kind: HoleKind) -> Callable[[bytes], Any]:
+        return self._entry if kind == "logprob" else self._entries
+
+    def _entries(self, raw: bytes) -> Any:
+        return self._entry(b"[" + raw + b"]")
 
     def _entry(self, raw: bytes) -> Any:
         raw.decode()  # no repairs here: what is no UTF-8 goes the slow road

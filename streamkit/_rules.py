@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 
-__all__ = ["CHUNK", "DELTA", "REASONING", "RULES", "Rule", "RuleSet", "Table"]
+__all__ = ["CHUNK", "DELTA", "PARALLEL", "REASONING", "RULES", "Rule", "RuleSet", "Table"]
 
 
 class Rule(enum.Enum):
@@ -140,6 +140,9 @@ COMPLETION_CHOICE: Final = CHAT_CHOICE.extended(
         "tokens": Rule.EXTEND,
     }
 )
+
+# The log probabilities of a legacy completion: lists with an entry for each token.
+PARALLEL: Final = frozenset({"tokens", "token_logprobs", "top_logprobs", "text_offset"})
 
 # -- Delta → message -----------------------------------------------------------------
 

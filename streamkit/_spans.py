@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from collections.abc import Collection
+
 
 __all__ = ["Path", "Span", "spans_of"]
 
@@ -16,12 +18,14 @@ Path = tuple[str | int, ...]
 Span = tuple[int, int]
 
 TOKEN = re.compile(rb'[ \t\r\n]*+("(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^{}\[\],:" \t\r\n]++)', re.DOTALL)
+OPENING, CLOSING = frozenset({b"{", b"["}), frozenset({b"}", b"]"})
 
 
 class _Walk:
     """One pass over the tokens of a JSON text that is known to be valid."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes, raw: Collection[Path]) -> None:
+        self.raw = raw
         self.tokens = [(match[1], *match.span(1)) for match in TOKEN.finditer(text)]
         self.at = 0
         self.spans: dict[Path, Span] = {}
@@ -30,7 +34,9 @@ class _Walk:
     def value(self, path: Path) -> None:
         token, start, end = self.tokens[self.at]
         self.at += 1
-        if token == b"{":
+        if token in OPENING and path in self.raw:
+            end = self._skip()
+        elif token == b"{":
             end = self._members(path, is_object=True)
         elif token == b"[":
             end = self._members(path, is_object=False)
@@ -40,7 +46,7 @@ class _Walk:
     def _members(self, path: Path, *, is_object: bool) -> int:
         """Walk over the members of a container; return where it ends."""
         number = 0
-        while self.tokens[self.at][0] not in {b"}", b"]"}:
+        while self.tokens[self.at][0] not in CLOSING:
             key: str | int = number
             if is_object:
                 name = self.tokens[self.at][0]
@@ -54,6 +60,15 @@ class _Walk:
         self.at += 1
         return self.tokens[self.at - 1][2]
 
+    def _skip(self) -> int:
+        """Pass over the members of a container; return where it ends."""
+        depth = 1
+        while depth:
+            token, _, end = self.tokens[self.at]
+            depth += (token in OPENING) - (token in CLOSING)
+            self.at += 1
+        return end
+
 
 def _is_text(name: bytes) -> bool:
     try:
@@ -63,12 +78,13 @@ def _is_text(name: bytes) -> bool:
     return True
 
 
-def spans_of(text: bytes) -> dict[Path, Span] | None:
+def spans_of(text: bytes, raw: Collection[Path] = ()) -> dict[Path, Span] | None:
     r"""
     Return the span of each value in *text*, by path.
 
     Args:
         text: Valid JSON, as UTF-8.
+        raw: Paths of containers whose insides do not matter.
 
     Returns:
         None if a key comes twice, is written with escapes, or is no UTF-8: then
@@ -78,7 +94,9 @@ def spans_of(text: bytes) -> dict[Path, Span] | None:
     {('a', 0): (7, 9), ('a', 1): (11, 14), ('a',): (6, 15), (): (0, 16)}
     >>> spans_of(b'{"a": 1, "a": 2}') is None
     True
+    >>> spans_of(b'[{"a": 1, "a": 2}]', {(0,)})
+    {(0,): (1, 17), (): (0, 18)}
     """
-    walk = _Walk(text)
+    walk = _Walk(text, raw)
     walk.value(())
     return walk.spans if walk.is_plain else None

@@ -12,7 +12,8 @@ A hole is only where a value may differ without changing anything else:
 - a string that is dropped (padding), or a number that is (a later `created`);
 - the index of the choice;
 - a number that is collected (Friendli's token);
-- one log probability entry, kept as raw JSON until it is read.
+- one log probability entry of chat, or a list of those that legacy completions keep
+  in parallel: raw JSON until it is read.
 
 Everything else must be *still*: its rule adds nothing when the same value comes
 again.  That is a property of each rule, listed in `STILL`; a chunk with any
@@ -31,13 +32,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 import attrs
 
-from ._rules import Rule, RuleSet, Table
+from ._rules import PARALLEL, Rule, RuleSet, Table
+from ._shapes import BODY, INTEGER, column_pattern, entry_pattern, offsets_pattern
 from ._spans import Path, spans_of
 
 
 __all__ = ["Hole", "HoleKind", "Plan", "Template", "learn"]
 
-HoleKind = Literal["text", "index", "number", "logprob", "padding", "skip"]
+HoleKind = Literal["text", "index", "number", "logprob", "column", "offsets", "padding", "skip"]
 
 # A value that comes again under one of these rules adds nothing.
 STILL: Final = frozenset(
@@ -60,15 +62,6 @@ TEXTS: Final = frozenset({Rule.CONCAT, Rule.CONTENT})
 CALLS: Final = ("delta", "tool_calls")
 LOGPROBS: Final = ("logprobs",)
 
-# The body of a JSON string (RFC 8259, section 7).
-PLAIN = rb'[^"\\\x00-\x1f]*+'
-BODY = PLAIN + rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + PLAIN + rb")*+"
-# A string inside raw JSON: as above, but no surrogates, which may need mending.
-NO_SURROGATE = rb'\\(?:["\\/bfnrt]|u[0-9abcefABCEF][0-9a-fA-F]{3})'
-STRING = b'"' + PLAIN + b"(?:" + NO_SURROGATE + PLAIN + b')*+"'
-# Integers that every decoder reads exactly; exponents that cannot overflow.
-INTEGER = rb"(?:[1-9][0-9]{0,17}+|0)"
-NUMBER = b"-?+" + INTEGER + rb"(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]{1,2}+)?+"
 INDEX = b"(" + INTEGER + b")"
 POSITIVE = rb"[1-9][0-9]{0,17}+"
 PADDING = rb"[ !#-\[\]-~]*+"
@@ -77,6 +70,8 @@ PATTERNS: Final[dict[HoleKind, bytes]] = {
     "index": INDEX,
     "number": INDEX,
 }
+# What is taken without a look at what is in it.
+RAW: Final = frozenset({"logprob", "column", "offsets"})
 
 
 class Hole(NamedTuple):
@@ -135,15 +130,18 @@ def learn(
     ending = event[end:]
     if event[:start] not in PREFIXES or ending not in ENDINGS:
         return None
-    spans = spans_of(event[start:end])
     plan = Plan(rules, many=many, still=still)
-    if spans is None or not plan.chunk(chunk):
+    if not plan.chunk(chunk):
+        return None
+    raw = {hole.path for hole in plan.holes if hole.kind in RAW}
+    spans = spans_of(event[start:end], raw)
+    if spans is None:
         return None
     holes = sorted(plan.holes, key=lambda hole: spans[hole.path])
     pattern, at = [LINE_START], 0
     for hole in holes:
         left, right = (start + edge for edge in spans[hole.path])
-        pattern += [re.escape(event[at:left]), hole.pattern or _entry_pattern(event[left:right])]
+        pattern += [re.escape(event[at:left]), hole.pattern or entry_pattern(event[left:right])]
         at = right
     pattern.append(re.escape(event[at:]))
     kept = tuple(hole for hole in holes if hole.kind != "skip")
@@ -248,9 +246,32 @@ class Plan:
         return True
 
     def _logprobs(self, path: Path, logprobs: Any) -> bool:
-        """Make a hole of the one entry of chat's `content`."""
+        """Make holes of the entries of log probabilities, in either shape."""
         if type(logprobs) is not dict:
             return False
+        if PARALLEL.isdisjoint(logprobs):
+            return self._entry(path, logprobs)
+        return self._columns(path, logprobs)
+
+    def _columns(self, path: Path, logprobs: dict[str, Any]) -> bool:
+        """Make holes of the parallel lists of a legacy completion, if they are in step."""
+        lists = {
+            name: value for name, value in logprobs.items() if value is not None and value != []
+        }
+        if not all(type(value) is list for value in lists.values()):
+            return False
+        if len(set(map(len, lists.values()))) > 1:
+            return False
+        for name, entries in lists.items():
+            if name == "text_offset":
+                hole = Hole((*path, name), "offsets", offsets_pattern(len(entries)))
+            else:
+                hole = Hole((*path, name), "column", column_pattern(entries))
+            self.holes.append(hole)
+        return True
+
+    def _entry(self, path: Path, logprobs: dict[str, Any]) -> bool:
+        """Make a hole of the one entry of chat's `content`."""
         others = [value for name, value in logprobs.items() if name != "content"]
         entries = logprobs.get("content")
         if any(value is not None for value in others) or type(entries) is not list:
@@ -267,99 +288,3 @@ class Plan:
 
 
 CALL_FIELDS = frozenset({"index", "type", "function"})
-
-
-# -- Shapes of raw JSON --------------------------------------------------------------
-
-SHAPE_TOKEN = re.compile(
-    rb'(?P<string>"(?:[^"\\]|\\.)*+")|(?P<number>-?[0-9][0-9.eE+-]*+)'
-    rb"|(?P<word>true|false|null)|(?P<mark>[{}\[\],:]|[ ])",
-    re.DOTALL,
-)
-INTEGERS = re.compile(rb"[0-9]++(?:, ?[0-9]++)*+")
-LEAVES = {"string": STRING, "number": NUMBER, "word": rb"(?:true|false|null)"}
-
-
-def _entry_pattern(raw: bytes) -> bytes:
-    """
-    Return a pattern, with one group, of JSON values of the same shape as *raw*.
-
-    Keys, their order and the blanks are literal; strings, numbers and the number
-    of entries of an array may differ.  An array's entries must be alike: where
-    they are not, the pattern matches nothing.
-    """
-    try:
-        return b"(" + _ShapeWalk(raw).value() + b")"
-    except _Shapeless:
-        return rb"((?!))"
-
-
-class _Shapeless(Exception):
-    """The JSON has no one shape."""
-
-
-class _ShapeWalk:
-    def __init__(self, raw: bytes) -> None:
-        self._raw = raw
-        self._at = 0
-        self._comma = b","
-
-    def _next(self) -> tuple[str, bytes]:
-        token = SHAPE_TOKEN.match(self._raw, self._at)
-        if token is None:
-            raise _Shapeless
-        self._at = token.end()
-        return str(token.lastgroup), token[0]
-
-    def _blanks(self) -> bytes:
-        start = self._at
-        while self._raw[self._at : self._at + 1] == b" ":
-            self._at += 1
-        return self._raw[start : self._at]
-
-    def value(self) -> bytes:
-        """Return the pattern of the value that starts here."""
-        kind, token = self._next()
-        if token == b"{":
-            return self._object()
-        if token == b"[":
-            return self._array()
-        if kind not in LEAVES:
-            raise _Shapeless
-        return LEAVES[kind]
-
-    def _object(self) -> bytes:
-        parts = [rb"\{", self._blanks()]
-        while self._raw[self._at : self._at + 1] != b"}":
-            kind, name = self._next()
-            if kind != "string":
-                raise _Shapeless
-            parts += [re.escape(name), self._mark(b":"), self.value()]
-            if self._raw[self._at : self._at + 1] == b",":
-                parts.append(self._mark(b","))
-        self._at += 1
-        return b"".join([*parts, rb"\}"])
-
-    def _mark(self, mark: bytes) -> bytes:
-        if self._next()[1] != mark:
-            raise _Shapeless
-        spaced = mark + self._blanks()
-        if mark == b",":
-            self._comma = spaced
-        return spaced
-
-    def _array(self) -> bytes:
-        if self._raw[self._at : self._at + 1] == b"]":
-            self._at += 1
-            return rb"\[\]"
-        start = self._at
-        entry = self.value()
-        while self._raw[self._at : self._at + 1] == b",":
-            self._mark(b",")
-            if self.value() != entry:
-                raise _Shapeless
-        if INTEGERS.fullmatch(self._raw, start, self._at):
-            entry = INTEGER  # bytes: most of what an entry is
-        if self._next()[1] != b"]":
-            raise _Shapeless
-        return rb"\[" + entry + b"(?:" + self._comma + entry + rb")*+\]"

@@ -22,6 +22,9 @@ __all__ = ["Entries", "ListView", "copy_json"]
 
 T = TypeVar("T")
 
+# Keeps the place of an entry whose JSON stands in the bytes before it.
+IN_RAW = b""
+
 
 def copy_json(value: Any) -> Any:
     """Return a deep copy of JSON data; atoms are shared, containers are not."""
@@ -43,9 +46,9 @@ class Entries:
 
     >>> entries = Entries()
     >>> entries.extend([{"token": "a"}])
-    >>> entries.extend_raw([b'{"token": "b"}'])
+    >>> entries.extend_raw(b'{"token": "b"}, {"token": "c"}', 2)
     >>> len(entries), entries.first(2)
-    (2, [{'token': 'a'}, {'token': 'b'}])
+    (3, [{'token': 'a'}, {'token': 'b'}])
     """
 
     __slots__ = ("_entries", "_has_raw")
@@ -61,9 +64,10 @@ class Entries:
         """Append decoded *entries*."""
         self._entries.extend(entries)
 
-    def extend_raw(self, entries: Sequence[bytes]) -> None:
-        """Append *entries*, each one whole and valid JSON object."""
-        self._entries.extend(entries)
+    def extend_raw(self, raw: bytes, count: int) -> None:
+        """Append *count* entries, at least one, as valid JSON values parted by commas."""
+        self._entries.append(raw)
+        self._entries += [IN_RAW] * (count - 1)
         self._has_raw = True
 
     def first(self, count: int) -> list[Any]:
@@ -73,7 +77,7 @@ class Entries:
         return self._entries[:count]
 
     def _decode(self) -> None:
-        raw = [entry for entry in self._entries if type(entry) is bytes]
+        raw = [entry for entry in self._entries if type(entry) is bytes and entry]
         decoded = iter(json.loads(b"[" + b",".join(raw) + b"]"))
         self._entries = [
             next(decoded) if type(entry) is bytes else entry for entry in self._entries

@@ -20,7 +20,18 @@ PACKAGE = Path(streamkit.__file__).parent
 
 # From the ground up.  A room may import rooms of lower floors only.
 FLOORS = [
-    {"_clock", "_closing", "_errors", "_kinds", "_models", "_rules", "_scan", "_spans", "_views"},
+    {
+        "_clock",
+        "_closing",
+        "_errors",
+        "_kinds",
+        "_models",
+        "_rules",
+        "_scan",
+        "_shapes",
+        "_spans",
+        "_views",
+    },
     {"_chunk_models", "_content", "_issues", "_limits", "_template"},
     {"_events", "_json", "_lines", "_mould", "_outcome", "_timing"},
     {"_converter", "_partial_scalars", "_payloads", "_sse", "_state"},

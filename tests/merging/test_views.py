@@ -137,26 +137,27 @@ def raw(entry):
 def test_entries_may_be_raw_json(read):
     """Decoded and raw entries keep their order, and are read as if all had been decoded."""
     entries = Entries()
-    for add, each in (
+    for add, *each in (
         (entries.extend, [A]),
-        (entries.extend_raw, [raw(B), raw(C)]),
+        (entries.extend_raw, raw(B) + b"," + raw(C), 2),
         (entries.extend, [C]),
-        (entries.extend_raw, [raw(A)]),
+        (entries.extend_raw, raw(A), 1),
+        (entries.extend_raw, b"1, null,[2]", 3),
     ):
-        add(each)
+        add(*each)
         if read:
             entries.first(len(entries))
-    assert len(entries) == 5
-    assert entries.first(5) == [A, B, C, C, A]
+    assert len(entries) == 8
+    assert entries.first(8) == [A, B, C, C, A, 1, None, [2]]
     assert entries.first(2) == [A, B]
 
 
 def test_a_view_of_raw_entries_does_not_change():
     """It was taken before they were decoded, and reads the same afterwards."""
     entries = Entries()
-    entries.extend_raw([raw(A)])
+    entries.extend_raw(raw(A), 1)
     view = ListView(entries, 1)
-    entries.extend_raw([raw(B)])
+    entries.extend_raw(raw(B), 1)
     assert list(ListView(entries, 2)) == [A, B]
     assert list(view) == view.raw() == [A]
     assert list(view.made_by(lambda entry: entry["token"])) == ["a"]

@@ -43,6 +43,16 @@ def logprobs(token="a", logprob=-1.5, **entry):
     return {"content": [{"token": token, "logprob": logprob, **entry}], "refusal": None}
 
 
+def rows(count=1, at=0):
+    """Return the `logprobs` of a choice of a completion, with *count* tokens."""
+    return {
+        "tokens": ["a"] * count,
+        "token_logprobs": [-0.5] * count,
+        "top_logprobs": [{"a": -0.5, "b": -2}] * count,
+        "text_offset": list(range(at, at + count)),
+    }
+
+
 def event(chunk, ending="\n\n", prefix="data: "):
     """Return the bytes of one event."""
     return (prefix + json.dumps(chunk, separators=(",", ":")) + ending).encode()
@@ -154,6 +164,7 @@ __all__ = [
     "read_alike",
     "rebuilt",
     "rebuilt_alike",
+    "rows",
     "say",
     "tool",
     "write",

@@ -100,19 +100,59 @@ def chat_chunks(r):
     return chunks
 
 
+def legacy_style(r):
+    """Return which parallel lists a stream has, how many tokens a chunk, and what is odd."""
+    names = ["token_logprobs", "top_logprobs", "text_offset", "token_ids"]
+    return {
+        "names": ["tokens", *r.sample(names, r.randrange(5))],
+        "counts": r.choice([[1], [1], [2], [3], [1, 2], [0, 1]]),
+        "alternatives": r.choice([[2], [0, 1, 2], [None, 2], [None]]),
+        "odd": r.choice([0, 0, 0.02, 0.1]),
+    }
+
+
+def legacy_list(r, name, count, offset, style):
+    """Return the parallel list called *name*."""
+    if name == "tokens":
+        return [r.choice(WORDS) for _ in range(count)]
+    if name == "token_logprobs":
+        return [r.choice([-r.random(), -r.random(), 0, -1e-7, -9999.0, None]) for _ in range(count)]
+    if name == "text_offset":
+        return [offset + n for n in range(count)]
+    if name == "token_ids":
+        return [r.randrange(99999) for _ in range(count)]
+    most = r.choice(style["alternatives"])
+    return [
+        None if most is None else {r.choice(WORDS): -r.random() for _ in range(most)}
+        for _ in range(count)
+    ]
+
+
+ODD_LISTS = [None, [], [None], [-1], [5, 3], ["a", "b", "c"], [{}], [{"a": {}}], [[1]], "odd", 5]
+
+
+def legacy_logprobs(r, offset, style):
+    """Return log probabilities in parallel lists, now and then odd ones."""
+    count = r.choice(style["counts"])
+    lists = {name: legacy_list(r, name, count, offset, style) for name in style["names"]}
+    if r.random() < style["odd"]:
+        name = r.choice([*lists, "x"])
+        if r.random() < 0.3:
+            lists.pop(name, None)
+        else:
+            lists[name] = r.choice(ODD_LISTS)
+    return lists
+
+
 def completion_chunks(r):
     """Return chunks of a legacy stream, with tokens."""
     top = {"id": "cmpl-1", "object": "text_completion", "created": 5, "model": "demo"}
     n = r.choice([1, 1, 3])
-    logprobs = r.random() < 0.3
+    style = legacy_style(r) if r.random() < 0.6 else None
     chunks = []
     for position in range(r.randrange(60)):
         choice = {"index": r.randrange(n), "text": r.choice(WORDS), "token": r.randrange(99999)}
-        choice["logprobs"] = (
-            {"tokens": ["a"], "token_logprobs": [-0.5], "text_offset": [position]}
-            if logprobs
-            else None
-        )
+        choice["logprobs"] = style and legacy_logprobs(r, position, style)
         choice["finish_reason"] = None
         chunks.append({**top, "choices": [choice]})
     for index in range(n):
@@ -145,6 +185,7 @@ def framed(r, chunks):
 
 PATCHES = [
     b'"', b"\\", b"\n", b"\r", b"\\u00", b"\\ud83d", b"\xff", b"\x00", b"{", b"}", b"1e999", b"NaN",
+    b'"tokens":["z"],', b'"a":-1,"a":-2,', b'"\\ud83d":-1,', b"[1,2]", b"[]", b",null",
     b"true", b"null", b"1.0", b"-1", b"01", b',"content":"z"', b',"model":"other"', b',"id":"two"',
     b',"error":{"message":"no"}', b"  ", b'"index":true,', b"\n\n", b"data: ", b"[DONE]",
 ]  # fmt: skip

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 
+from functools import partial
+
 import pytest
 
 from streamkit import Accumulator, Limits, Rule, to_dict
-from streamkit._fast import LogprobSink, NumberSink, TextSink, apply_run, bind
+from streamkit._fast import (
+    LogprobSink,
+    NumberSink,
+    OffsetsSink,
+    TextSink,
+    apply_run,
+    bind,
+)
 from streamkit._logprobs import Logprobs
 from streamkit._rules import RULES
 from streamkit._state import Text
 from streamkit._template import learn
 
-from .helpers import event, logprobs, rebuilt_alike, say, tool, write
+from .helpers import event, logprobs, rebuilt_alike, rows, say, tool, write
 from .streams import by_the_rules, described
 
 
@@ -54,6 +63,14 @@ RUNS = {
     "logprobs": (
         say("a", choice={"logprobs": logprobs()}),
         [say("b", choice={"logprobs": logprobs("é", -0.25)})],
+    ),
+    "rows": (
+        write(logprobs=rows()),
+        [write("b", logprobs={**rows(at=n), "tokens": ["é"]}) for n in (0, 0, 7)],
+    ),
+    "several rows": (
+        write(logprobs=rows(3)),
+        [write("b", logprobs={**rows(3, at=n), "top_logprobs": [None] * 3}) for n in (3, 9, 12)],
     ),
 }
 
@@ -170,7 +187,7 @@ def test_number_sink():
 def test_logprob_sink():
     """Entries are kept raw; those that are no UTF-8 go the slow road."""
     kept = Logprobs()
-    sink = LogprobSink(kept, 2)
+    sink = LogprobSink(kept, 2, kept.extend_raw)
     assert sink.prepare([b'{"token":"\xff"}']) is None
     assert sink.prepare([b"{}"] * 3) is None
     prepared = sink.prepare([b"{}"] * 2)
@@ -180,9 +197,63 @@ def test_logprob_sink():
     assert sink.prepare([b"{}"]) is None
 
 
+def legacy(**lists):
+    kept = Logprobs()
+    kept.add(lists, Accumulator().context)
+    return kept
+
+
+def test_logprob_sink_of_a_column():
+    """Likewise; the bound is on entries, not on events."""
+    kept = legacy(tokens=["a", "b"])
+    sink = LogprobSink(kept, 6, partial(kept.extend_column, name="tokens"), 2)
+    assert sink.prepare([b'"\xff","b"']) is None
+    assert sink.prepare([b'"\xc3"', b'"\xa9"']) is None
+    assert sink.prepare([b'"\xc3', b'\xa9"']) is None
+    assert sink.prepare([b"1,2"] * 3) is None
+    prepared = sink.prepare([b'"\xc3\xa9","d"', b"1,2"])
+    assert kept.count == 2
+    prepared.add(prepared.content)
+    assert kept.count == 6
+    assert kept.value(Accumulator().context) == {"tokens": ["a", "b", "é", "d", 1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "column", "expected"),
+    [
+        ([3], [b"3", b"4"], True),
+        ([3], [b"3", b"5", b"4"], False),
+        ([3], [b"2"], False),
+        ([3], [b"4, 5", b"5,6"], True),
+        ([3], [b"4,3"], False),
+        ([3.5], [b"3"], False),
+        ([None], [b"0"], True),
+        (["9"], [b"0"], True),
+        ([4, 3], [b"1"], True),
+    ],
+    ids=repr,
+)
+def test_offsets_sink(earlier, column, expected):
+    """A step back goes the slow road, unless one was reported already."""
+    kept = legacy(text_offset=earlier)
+    prepared = OffsetsSink(kept, None).prepare(column)
+    assert (prepared is not None) is expected
+    if prepared is not None:
+        prepared.add(prepared.content)
+        assert kept.count > len(earlier)
+
+
+def test_offsets_sink_at_the_bound():
+    """It is left to the slow road."""
+    assert OffsetsSink(legacy(text_offset=[1]), 2).prepare([b"2", b"3"]) is None
+
+
 @pytest.mark.parametrize(
     ("earlier", "chunk"),
     [
+        (write(logprobs=None), write(logprobs=rows())),
+        (write(logprobs={"tokens": ["a"]}), write(logprobs=rows())),
+        (write(logprobs={**rows(2), "tokens": ["a"]}), write(logprobs=rows())),
         (say(None), say("a")),
         (say(["a"]), say("a")),
         (say(None), say(None, choice={"logprobs": logprobs()})),
@@ -190,7 +261,17 @@ def test_logprob_sink():
         (say(None), tool("a")),
         (say(None), say("a", 1)),
     ],
-    ids=["no text", "parts", "no logprobs", "no numbers", "no call", "no choice"],
+    ids=[
+        "no rows",
+        "no such rows",
+        "short rows",
+        "no text",
+        "parts",
+        "no logprobs",
+        "no numbers",
+        "no call",
+        "no choice",
+    ],
 )
 def test_a_template_without_a_place_is_not_bound(earlier, chunk):
     """The slow road makes the place."""

@@ -11,7 +11,7 @@ from streamkit._mould import Mould, unescape
 from streamkit._rules import RULES
 from streamkit._template import learn
 
-from .helpers import HEAD, event, logprobs, say, tool, write
+from .helpers import HEAD, event, logprobs, rows, say, tool, write
 
 
 CHUNKS = {
@@ -27,6 +27,7 @@ CHUNKS = {
     "call": tool("{", id="call_1", type="function"),
     "filters": say(choice={"content_filter_results": {"hate": {"filtered": False}}}),
     "number": write(token=5),
+    "rows": write(logprobs=rows(2)),
     "two of a kind": say("a", reasoning="b", x="c"),
 }
 

@@ -84,3 +84,19 @@ def test_brackets_and_quotes_in_strings_are_no_marks():
     """A string is one token, whatever is in it."""
     text = b'{"a":"}],:{\\"[\\\\","b":2}'
     assert spans_of(text)[("b",)] == (text.index(b"2"), text.index(b"2") + 1)
+
+
+@pytest.mark.parametrize(
+    "inside", [b"[]", b"{}", b'[[1,{"a":[]}],"]"]', b'{"a":1,"a":{"\\n":[2]}}'], ids=repr
+)
+def test_what_is_raw_is_one_value(inside):
+    """Whatever is in it has no path, and its names do not matter."""
+    text = b'{"a":[%b,2],"b":3}' % inside
+    spans = spans_of(text, {("a", 0), ("b",)})
+    assert {path: json.loads(text[start:end]) for path, (start, end) in spans.items()} == {
+        (): json.loads(text),
+        ("a",): [json.loads(inside), 2],
+        ("a", 0): json.loads(inside),
+        ("a", 1): 2,
+        ("b",): 3,
+    }

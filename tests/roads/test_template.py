@@ -17,7 +17,7 @@ from streamkit._rules import RULES
 from streamkit._state import Context, is_empty, plain_values
 from streamkit._template import STILL, learn
 
-from .helpers import HEAD, event, logprobs, read_alike, rebuilt_alike, say, tool, write
+from .helpers import HEAD, event, logprobs, read_alike, rebuilt_alike, rows, say, tool, write
 
 
 CHAT, COMPLETION = RULES["chat"], RULES["completion"]
@@ -210,6 +210,15 @@ HOLES = {
     "objects": (say(top={"usage": {"a": 1}, "x": {}}, x={"a": [1]}), {}, ["text"]),
     "annotations": (say(annotations=[{"a": 1}]), {}, ["text"]),
     "unknown string": (say(x="a"), {"many": True}, ["index", "text", "text"]),
+    "rows": (write(logprobs=rows()), {}, ["text", "column", "column", "column", "offsets"]),
+    "rows of chat": (say(choice={"logprobs": {"tokens": ["a"]}}), {}, ["text", "column"]),
+    "two rows": (write(logprobs=rows(2)), {}, ["text", "column", "column", "column", "offsets"]),
+    "rows and nulls": (
+        write(logprobs={"tokens": ["a"], "top_logprobs": None, "text_offset": [], "x": [5]}),
+        {},
+        ["text", "column", "column"],
+    ),
+    "no rows": (write(logprobs={"tokens": [], "text_offset": None}), {}, ["text"]),
 }
 
 
@@ -248,7 +257,10 @@ NOT_STILL = {
     "two entries": say(choice={"logprobs": {"content": [{}, {}]}}),
     "entry is odd": say(choice={"logprobs": {"content": ["odd"]}}),
     "refusals": say(choice={"logprobs": {"content": [{}], "refusal": []}}),
-    "rows": write(logprobs={"tokens": ["a"], "token_logprobs": [-1]}),
+    "uneven rows": write(logprobs={"tokens": ["a"], "token_logprobs": [-1, -2]}),
+    "rows beside a number": write(logprobs={"tokens": ["a"], "x": 5}),
+    "rows beside a string": write(logprobs={"tokens": ["a"], "x": ""}),
+    "rows beside an object": write(logprobs={"tokens": ["a"], "x": {}}),
 }
 
 
@@ -382,6 +394,127 @@ def test_entries_without_a_shape(entry):
     """Where the entries differ, or the blanks are odd, the slow road it is."""
     data = ENTRIES.replace(json.dumps(ENTRY, separators=(",", ":")).encode(), entry)
     assert learned(data) is None
+
+
+# -- Raw rows of legacy completions ---------------------------------------------------
+
+ROWS = event(write("t", logprobs={**rows(), "top_logprobs": [{"a": -1.5, "b": -2}]}))
+SAME_ROWS = {
+    "token": ROWS.replace(b'["a"]', b'["\\n\xc3\xa9\\u00e9"]'),
+    "null": ROWS.replace(b'["a"]', b"[null]"),
+    "number": ROWS.replace(b"[-0.5]", b"[-9999.0]"),
+    "integer": ROWS.replace(b"[-0.5]", b"[0]"),
+    "small": ROWS.replace(b"[-0.5]", b"[-1.5e-07]"),
+    "no number": ROWS.replace(b"[-0.5]", b"[null]"),
+    "offset": ROWS.replace(b'"text_offset":[0]', b'"text_offset":[123]'),
+    "other names": ROWS.replace(b'"a":-1.5,"b"', b'"\\n":-1.5,"\xf0\x9f\x99\x82"'),
+    "fewer": ROWS.replace(b'"a":-1.5,', b""),
+    "none": ROWS.replace(b'{"a":-1.5,"b":-2}', b"{}"),
+    "no object": ROWS.replace(b'{"a":-1.5,"b":-2}', b"null"),
+    "blanks": ROWS.replace(b'"a":-1.5,"b":-2', b'"a": -1.5, "b":-2'),
+    "a name twice": ROWS.replace(b'"b"', b'"a"'),
+    "a name twice, otherwise": ROWS.replace(b'"b"', b'"\\u0061"'),
+}
+OTHER_ROWS = {
+    "two tokens": ROWS.replace(b'["a"]', b'["a","b"]'),
+    "two of each": event(write("t", logprobs=rows(2))),
+    "no token": ROWS.replace(b'["a"]', b"[]"),
+    "tokens are null": ROWS.replace(b'["a"]', b"null"),
+    "token is a number": ROWS.replace(b'["a"]', b"[5]"),
+    "token is true": ROWS.replace(b'["a"]', b"[true]"),
+    "token is a list": ROWS.replace(b'["a"]', b'[["a"]]'),
+    "token is an object": ROWS.replace(b'["a"]', b'[{"a":1}]'),
+    "comma": ROWS.replace(b'["a"]', b'["a",]'),
+    "comma in front": ROWS.replace(b'["a"]', b'[,"a"]'),
+    "blank": ROWS.replace(b'["a"]', b'[ "a"]'),
+    "control character": ROWS.replace(b'["a"]', b'["\x01"]'),
+    "surrogate": ROWS.replace(b'["a"]', b'["\\ud83d"]'),
+    "open string": ROWS.replace(b'["a"]', b'["a]'),
+    "NaN": ROWS.replace(b"[-0.5]", b"[NaN]"),
+    "Infinity": ROWS.replace(b"[-0.5]", b"[-Infinity]"),
+    "overflow": ROWS.replace(b"[-0.5]", b"[-1e999]"),
+    "leading zero": ROWS.replace(b"[-0.5]", b"[-00.5]"),
+    "large": ROWS.replace(b"[-0.5]", b"[" + b"1" * 19 + b"]"),
+    "offset is null": ROWS.replace(b'"text_offset":[0]', b'"text_offset":[null]'),
+    "offset is negative": ROWS.replace(b'"text_offset":[0]', b'"text_offset":[-1]'),
+    "offset is a float": ROWS.replace(b'"text_offset":[0]', b'"text_offset":[0.5]'),
+    "offset is a string": ROWS.replace(b'"text_offset":[0]', b'"text_offset":["0"]'),
+    "more names": ROWS.replace(b'"b":-2', b'"b":-2,"c":-3'),
+    "name is a number": ROWS.replace(b'"b"', b"5"),
+    "name is half a pair": ROWS.replace(b'"b"', b'"\\ude00"'),
+    "value is null": ROWS.replace(b'"b":-2', b'"b":null'),
+    "value is a string": ROWS.replace(b'"b":-2', b'"b":"-2"'),
+    "values are nested": ROWS.replace(b'"b":-2', b'"b":{}'),
+    "colon": ROWS.replace(b'"b":-2', b'"b" :-2'),
+    "no colon": ROWS.replace(b'"b":-2', b'"b"-2'),
+    "comma in an object": ROWS.replace(b'"b":-2', b'"b":-2,'),
+    "blank in an object": ROWS.replace(b'"b":-2', b'"b":-2 '),
+    "open object": ROWS.replace(b'"b":-2}', b'"b":-2'),
+    "list missing": ROWS.replace(b'"token_logprobs":[-0.5],', b""),
+    "list more": ROWS.replace(b'"token_logprobs"', b'"x":[1],"token_logprobs"'),
+    "list twice": ROWS.replace(b'"token_logprobs"', b'"tokens":["x"],"token_logprobs"'),
+    "another order": ROWS.replace(b'"tokens":["a"],', b"").replace(
+        b'"text_offset"', b'"tokens":["a"],"text_offset"'
+    ),
+}
+
+
+@pytest.mark.parametrize("data", SAME_ROWS.values(), ids=SAME_ROWS)
+def test_rows_of_the_same_kind_match(data):
+    """Names and their number may differ: an alternative is a token."""
+    assert data != ROWS
+    template = learned(ROWS)
+    groups = template.pattern.fullmatch(data).groups()
+    for hole, raw in zip(template.holes[1:], groups[1:], strict=True):
+        assert json.loads(b"[" + raw + b"]") == sent(data)[hole.path[-1]]
+    for ending in (data, ROWS):
+        rebuilt_alike([ROWS * 3 + data * 3 + ending * 2])
+        read_alike([ROWS * 3 + data * 3 + ending * 2])
+
+
+def sent(data):
+    return json.loads(data[len("data: ") :])["choices"][0]["logprobs"]
+
+
+@pytest.mark.parametrize("data", OTHER_ROWS.values(), ids=OTHER_ROWS)
+def test_rows_of_another_kind_do_not_match(data):
+    """What the decoder would mend, what is not in step, and what is deeper or wider."""
+    assert data != ROWS
+    assert learned(ROWS).pattern.match(data) is None
+    for rest in (ROWS, data):
+        rebuilt_alike([ROWS * 3 + data * 2 + rest * 2])
+        read_alike([ROWS * 3 + data * 2 + rest * 2])
+
+
+def test_rows_learned_from_an_event_with_odd_names():
+    """Names of alternatives are no part of a path."""
+    data = ROWS.replace(b'"a":-1.5,"b"', b'"\\n":-1.5,"\\u0061"')
+    assert learned(data).pattern.fullmatch(data)
+    twice = data.replace(b'"\\n"', b'"a"')
+    assert learned(twice) is None
+    for pieces in ([data * 5, twice * 5], [twice * 5, data * 5]):
+        rebuilt_alike(pieces)
+        read_alike(pieces)
+
+
+@pytest.mark.parametrize("bound", [2, 3])
+def test_the_bound_on_keys(bound):
+    """An object may have no more names than the learned one had, which did not cross the bound."""
+    more = ROWS.replace(b'"b":-2', b'"b":-2,"c":-3,"d":-4,"e":-5,"f":-6')
+    limits = Limits(keys=7)
+    wider = more.replace(b'"f":-6', b'"f":-6,"g":-7,"h":-8')
+    for pieces in ([ROWS] * bound + [more] * bound, [more] * bound + [wider] * bound + [ROWS]):
+        rebuilt_alike(pieces, limits=limits)
+        rebuilt_alike([b"".join(pieces)], limits=limits)
+
+
+def test_the_bound_on_depth():
+    """Where none of the learned lists held an object, none that matches does."""
+    flat = ROWS.replace(b'{"a":-1.5,"b":-2}', b"null")
+    for depth in (4, 5, 6, 7, 8):
+        for pieces in ([flat, flat, ROWS, flat], [ROWS, ROWS, flat, ROWS]):
+            rebuilt_alike(pieces, limits=Limits(depth=depth))
+            read_alike(pieces, limits=Limits(depth=depth))
 
 
 # -- What is literal adds nothing ----------------------------------------------------
