@@ -54,6 +54,7 @@ class MergingRoad:
         self._stream: Open | None = None
         self._frames: list[Frame] = []
         self._reach = REACH
+        self._goes_on = False  # whether the run may be longer than the last scan
 
     @property
     def cut(self) -> bool:
@@ -142,6 +143,15 @@ class MergingRoad:
 
     def run(self, data: bytes, at: int) -> int:
         """Take the run of events at *at*; return how many bytes it has, 0 if none matches."""
+        start, size = at, 1
+        self._goes_on = True
+        while size and self._goes_on and at < len(data):
+            size = self._run_once(data, at)
+            at += size
+        return at - start
+
+    def _run_once(self, data: bytes, at: int) -> int:
+        """Take as much of a run as one scan reaches; return how many bytes that are."""
         template, stream = self._template, self._stream
         if not self._bound or template is None or stream is None:
             return 0
@@ -167,11 +177,13 @@ class MergingRoad:
         """Return the rows of the events at *at* that match, and where they end."""
         stop = last_end(data, at, self._reach, template.ending)
         rows: list[Any] = template.pattern.findall(data, at, stop)
+        self._goes_on = True
         # No hole can hold a line end: if the events that matched have all that
         # there are, nothing lies between them.
         if len(rows) * template.ending.count(b"\n") == data.count(b"\n", at, stop):
             self._reach = min(self._reach * 2, MOST_REACH)
             return rows, stop
+        self._goes_on = False
         rows, stop = prefix_of(template, data, at, stop)
         self._reach = max(2 * (stop - at), LEAST_REACH)
         return rows, stop
