@@ -43,6 +43,7 @@ _NAME = r"[^\r\n{}<>\[\]:=\\,\t;|]{1,80}"
 HEADER = re.compile(rf"{_NAME}(?:[,\t;|]{_NAME}){{0,200}}")
 _STREAM = r'"(?:data|event|id|retry|): ?|"[{\[]+(?:""|\\")'
 FIELD = re.compile(r'(?m)(?:^|[,\t;|])"\s*(?:(?:data|event|id|retry)?:|[{\[])|\t(?:data: ?)?\{')
+QUOTED = re.compile(r'(?m)(?:^|\t)"(?:data|event|id|retry)?:')
 STREAM = re.compile(rf"[\r\n]+(?:{_STREAM})")
 # Without a header: some fields, then one that a stream begins in.
 NO_HEADER = re.compile(
@@ -111,7 +112,7 @@ def _dialect(text: str) -> _Dialect | None:
         separator=separator,
         has_header=has_header,
         escape=quote[1] if quote else None,
-        is_quoted=separator != "\t" or not UNQUOTED.search(text),
+        is_quoted=separator != "\t" or not UNQUOTED.search(text) or bool(QUOTED.search(text)),
     )
 
 

@@ -214,7 +214,7 @@ def _parts(blocks: Iterator[bytes], limits: Limits) -> Iterator[Part]:
                 in_headers = bool(run[at:end].strip())
             else:
                 end = _next_status(run, at)
-                if end > at:
+                if end > at and (offset + at or run[at:end].strip()):
                     yield Part(run[at:end], is_header=False, place=place)
                 in_headers = end < len(run)
             at = end
@@ -240,6 +240,7 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
 
 
 def _looks_like_response(head: bytes) -> int:
+    head = head.lstrip(b"\r\n")  # as pastes begin
     status = STATUS_LINE.match(head)
     if status is None:
         return 0

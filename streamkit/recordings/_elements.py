@@ -8,22 +8,41 @@ what an object means is left to the decoder.
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from streamkit._errors import LimitExceeded, UnknownForm
+from streamkit._issues import Issue
 from streamkit._json import BadJSON, Decoder
 from streamkit._limits import Limits
 
+from ._pieces import Recording
 
-__all__ = ["MEMORY", "after", "bound_of", "decoded", "objects"]
 
+__all__ = [
+    "MEMORY",
+    "CutShort",
+    "after",
+    "bound_of",
+    "cut_recording",
+    "decoded",
+    "objects",
+    "of_cut",
+]
+
+CUT_FILE = Issue("cut_file", "the file ends inside this exchange; what of it is there was read")
 # What is held at once of a form that cannot be read piece by piece.
 MEMORY = 64 << 20
 # A whole string, the start of one that the block cuts, or a bracket; see `_masked`.
 TOKEN = re.compile(rb'"[^"]*+"|["{}\[\]]')
+# At the end of what was cut: an escape, in a string; a comma, a word or a number elsewhere.
+HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
+HALF_VALUE = re.compile(r"(?:,\s*|[-+.\w]+)\Z")
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
 
 
@@ -64,7 +83,7 @@ def objects(
     They end with the input, or, if it began *in_list*, with that list.
 
     Raises:
-        UnknownForm: If the input ends inside an object.
+        CutShort: If the input ends inside an object.
         LimitExceeded: If one object is too large to be held.
     """
     scan = _Scan(bound_of(limits), in_list=in_list)
@@ -74,7 +93,7 @@ def objects(
             return
         yield from scan.feed(block)
     if scan.depth:
-        raise UnknownForm("the JSON ends inside an object; the recording was cut")
+        raise CutShort(scan.rest())
 
 
 class _Scan:
@@ -113,6 +132,10 @@ class _Scan:
         if self.depth:
             self._keep(block[start:])
 
+    def rest(self) -> bytes:
+        """Return what there is of an object that has no end."""
+        return b"".join([*self._parts, self._held])
+
     def _end_of_string(self, masked: bytes) -> int:
         """Return where in *masked* the string ends that was open before it."""
         if not self._in_string:
@@ -147,6 +170,59 @@ def _masked(block: bytes) -> bytes:
 def _check(size: int, bound: int | None) -> None:
     if bound is not None and size > bound:
         raise LimitExceeded("line", size, bound=bound)
+
+
+class CutShort(UnknownForm):
+    """
+    The input ends inside an object.
+
+    Attributes:
+        rest: What of it is there.
+    """
+
+    def __init__(self, rest: bytes) -> None:
+        super().__init__("the JSON ends inside an object; the recording was cut")
+        self.rest = rest
+
+
+def of_cut(raw: bytes, decoder: Decoder) -> Any:
+    """Return the value of *raw*, an object that was cut, with what is open closed; or None."""
+    for text in _closed(raw):
+        try:
+            return decoder.whole(text.encode())
+        except BadJSON:
+            continue
+        finally:
+            decoder.notes.clear()
+    return None
+
+
+def _closed(raw: bytes) -> Iterator[str]:
+    """Yield *raw* ended in each of the ways it may have gone on."""
+    is_in_string = False
+    open_ones: list[bytes] = []
+    for mark in (token[0] for token in TOKEN.finditer(_masked(raw))):
+        is_in_string = mark == b'"'
+        if is_in_string:
+            break  # what follows is text
+        if mark in OPENING:
+            open_ones.append(mark)
+        elif mark in CLOSING and open_ones:
+            open_ones.pop()
+    end = "".join("}" if mark == b"{" else "]" for mark in reversed(open_ones))
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw)  # not half a character
+    if is_in_string:
+        text = HALF_ESCAPE.sub(r"\1", text)
+        yield from (text + '"' + end, text + '":null' + end)
+        return
+    whole = HALF_VALUE.sub("", text)
+    yield from (text + end, whole + end, whole + "null" + end, whole + ":null" + end)
+
+
+def cut_recording(found: Recording | None, name: str) -> Recording:
+    """Return the recording of an exchange that the file ends in: *found*, or one of that fact."""
+    found = found or Recording(name=name)
+    return attrs.evolve(found, notes=(*found.notes, CUT_FILE))
 
 
 def decoded(raw: bytes, decoder: Decoder, place: str) -> Any:

@@ -23,7 +23,7 @@ from streamkit._json import Decoder
 
 from ._binary import from_text, is_binary_text
 from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone
-from ._elements import after, decoded, objects
+from ._elements import CutShort, after, cut_recording, decoded, objects, of_cut
 from ._mojibake import fix_mojibake, looks_like_mojibake
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._row_values import json_of
@@ -67,11 +67,25 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     advice = _advice(creator[1].decode("utf-8", "replace") if creator else "")
     decoder = Decoder(limits=options.limits)
     number = found = 0
-    for number, raw in enumerate(objects(blocks, options.limits, rest=rest, in_list=True), 1):
-        recording = _entry(decoded(raw, decoder, f"entry {number}"), number, advice, options)
-        if recording is not None:
-            found += 1
-            yield recording
+
+    def read(raw: bytes) -> Recording | None:
+        nonlocal number
+        number += 1
+        return _entry(decoded(raw, decoder, f"entry {number}"), number, advice, options)
+
+    # Of a large entry no more is held than what is given out: map forgets the rest.
+    entries = objects(blocks, options.limits, rest=rest, in_list=True)
+    try:
+        for recording in map(read, entries):
+            if recording is not None:
+                found += 1
+                yield recording
+    except CutShort as cut:
+        last = _entry(of_cut(cut.rest, decoder), number + 1, advice, options)
+        if last is None and not found:
+            raise
+        yield cut_recording(last, f"entry {number + 1}")
+        return
     if not found:
         raise UnknownForm(
             f"none of the {number} entries of the HAR is an event stream or a completion"
@@ -87,10 +101,9 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(
-    entry: dict[str, Any], number: int, advice: str, options: ReadOptions
-) -> Recording | None:
+def _entry(entry: Any, number: int, advice: str, options: ReadOptions) -> Recording | None:
     """Return the recording of *entry*, or None if its response is of another kind."""
+    entry = _dict(entry)
     request, response = _dict(entry.get("request")), _dict(entry.get("response"))
     content = _dict(response.get("content"))
     name, path = exchange_name(number, "entry", request.get("method"), request.get("url"))

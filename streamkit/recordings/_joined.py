@@ -13,6 +13,8 @@ from ._pieces import Piece
 __all__ = ["blocks_of"]
 
 BLOCK = 1 << 15
+# The framing works on copies of what it is fed.
+LONGEST = 1 << 18
 DONE = b"[DONE]"
 
 
@@ -35,6 +37,11 @@ def blocks_of(pieces: Iterable[Piece], clock: Clock) -> Iterator[bytes]:
                 yield _taken(held)  # what came before has no time
                 size = 0
             clock.feed(piece.data, piece.time)
+            if len(piece.data) > LONGEST:
+                yield _taken(held)
+                size = 0
+                yield from _slices(piece.data)
+                continue
             held.append(piece.data)
             size += len(piece.data)
             if size >= BLOCK or DONE in piece.data:
@@ -44,6 +51,10 @@ def blocks_of(pieces: Iterable[Piece], clock: Clock) -> Iterator[bytes]:
         yield _taken(held)  # what came before is whole
         raise
     yield _taken(held)
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + LONGEST] for start in range(0, len(data), LONGEST))
 
 
 def _taken(held: list[bytes]) -> bytes:

@@ -7,6 +7,7 @@ Each of these is undone, from the outside in, and each is said.
 
 from __future__ import annotations
 
+import html
 import re
 
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import attrs
 from streamkit._issues import Issue
 
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._text import HEAD, head_lines, is_long_enough, lines, look_ahead
+from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 
 
 __all__ = ["FORMS"]
@@ -29,6 +30,9 @@ INDENTED = re.compile(rb"[ \t]|\xc2\xa0")
 INDENT = re.compile(rb"(?:[ \t]|\xc2\xa0)*+")
 START = re.compile(rb"(?:data|event|id|retry)?:|[{\[]")
 FIELD = re.compile(rb"data:(?:[ \t]|\xc2\xa0)?")
+# A quotation mark of JSON in HTML.
+ESCAPED = re.compile(rb"(?:data:[ \t]*)?[{\[][{\[ \t]*&(?:quot|#34|#x22);")
+REPLACED = "surrogateescape"
 CURLY = b"\xe2\x80[\x9c\x9d\x9e]|\xe2\x80\xb3"
 # A mark opens behind what can stand before a string, and closes before what can
 # stand behind one; the others are part of the text, unless they were escaped.
@@ -44,6 +48,7 @@ NOTES = {
     "paste_quoted": "the lines were quoted with `>`; the marks were taken off",
     "paste_fenced": "only what stands between code fences was read",
     "paste_indented": "the lines were indented; that was undone",
+    "paste_escaped": "characters were written as HTML's references; those were made characters",
     "paste_curly": "quotation marks were curly; those around JSON strings were made straight",
 }
 
@@ -56,6 +61,8 @@ class _Layers:
     fenced: bool
     indent: bytes
     curly: bool
+    escaped: bool
+    coloured: bool  # nothing to tell: colours are no part of any text
 
     def notes(self) -> tuple[Issue, ...]:
         found = {
@@ -63,6 +70,7 @@ class _Layers:
             "paste_fenced": self.fenced,
             "paste_indented": bool(self.indent),
             "paste_curly": self.curly,
+            "paste_escaped": self.escaped,
         }
         return tuple(Issue(code, NOTES[code]) for code, is_so in found.items() if is_so)
 
@@ -70,6 +78,9 @@ class _Layers:
 def _layers(rows: list[bytes]) -> _Layers:
     """Tell the layers of a paste by its first lines."""
     rows = [row for row in rows if row.strip()]
+    coloured = any(b"\x1b[" in row for row in rows)
+    if coloured:
+        rows = [COLOUR.sub(b"", row) for row in rows]
     quoted = bool(rows) and all(QUOTE_MARK.match(row) for row in rows[: _first_start(rows) + 1])
     if quoted:
         rows = [QUOTE_MARK.sub(b"", row, count=1) for row in rows]
@@ -81,8 +92,14 @@ def _layers(rows: list[bytes]) -> _Layers:
     indent = first[: len(first) - len(_dedented(first))]
     if not all(INDENTED.match(row) or FENCE.match(row) for row in rows):
         indent = b""  # an indented part of something else: of YAML, say
-    curly = _is_curly(first, rows)
-    return _Layers(quoted=quoted, fenced=fenced, indent=indent, curly=curly)
+    return _Layers(
+        quoted=quoted,
+        fenced=fenced,
+        indent=indent,
+        curly=_is_curly(first, rows),
+        escaped=ESCAPED.match(_dedented(first)) is not None,
+        coloured=coloured,
+    )
 
 
 def _first_start(rows: list[bytes]) -> int:
@@ -109,6 +126,8 @@ def _is_curly(first: bytes, rows: list[bytes]) -> bool:
 def _undone(rows: Iterator[bytes], layers: _Layers) -> Iterator[Piece]:
     inside = not layers.fenced
     for number, row in enumerate(rows, 1):
+        if layers.coloured:
+            row = COLOUR.sub(b"", row)  # noqa: PLW2901
         if layers.quoted:
             row = QUOTE_MARK.sub(b"", row, count=1)  # noqa: PLW2901
         if layers.fenced and FENCE.match(row):
@@ -125,6 +144,8 @@ def _line(row: bytes, layers: _Layers) -> bytes:
     field = FIELD.match(row)
     if field is not None:
         row = b"data: " + row[field.end() :]
+    if layers.escaped:
+        row = html.unescape(row.decode("utf-8", "surrogateescape")).encode("utf-8", REPLACED)
     if layers.curly:
         start = len(b"data: ") if field else 0
         row = row[:start] + CLOSING.sub(b'"', OPENING.sub(rb'\1"', row[start:]))
@@ -137,11 +158,16 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     yield Recording(name="paste", pieces=_undone(rows, layers), notes=layers.notes())
 
 
+def _starts_stream(rows: list[bytes]) -> bool:
+    first = next((row for row in rows if row.strip()), b"")
+    return START.match(COLOUR.sub(b"", first)) is not None
+
+
 def _looks(head: bytes) -> int:
     rows = head_lines(head)
     layers = _layers(rows)
     has_chunk = b"data:" in head or b"choices" in head
-    if not has_chunk or not layers.notes():
+    if not has_chunk or not (layers.notes() or (layers.coloured and _starts_stream(rows))):
         return 0
     if layers.quoted or layers.fenced:
         return 70

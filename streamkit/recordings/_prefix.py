@@ -98,6 +98,8 @@ class _Stripper:
     def take(self, piece: Piece) -> Iterator[Piece]:
         line = COLOUR.sub(b"", piece.data) if b"\x1b" in piece.data else piece.data
         time, start = self.clock.read(line)
+        if start and time is None:  # a moment that there is not is not the one before
+            self.time = None
         end = self._payload_start(line, start)
         is_first = end is not None
         if end is None:

@@ -15,7 +15,7 @@ from streamkit._json import BadJSON, Decoder
 from streamkit._limits import Limits
 
 from ._bodies import BlockFile
-from ._elements import decoded, objects
+from ._elements import CutShort, decoded, objects
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import BadRow, recordings
 from ._row_values import TIMES, find, is_stream, paired, seconds
@@ -63,7 +63,7 @@ def _score_cut(start: bytes, *, is_full: bool) -> int:
 def _score(row: Any) -> int:
     """Return how sure it is that *row* is one, from what it holds."""
     if isinstance(row, str):
-        return 86 if is_stream(row) else 0
+        return 89 if is_stream(row) else 0
     if not isinstance(row, Mapping) or set(row) in DOCKER or OWN_FORMS & row.keys():
         return 0
     if isinstance(row.get("log"), Mapping) and "entries" in row["log"]:
@@ -92,15 +92,24 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
         yield from row
         return
     if isinstance(row, (BadRow, list)):
-        found = objects(iter(lambda: file.read1(1 << 18), b""), limits, rest=first)
-        rows: Iterator[Any] = (
-            decoded(raw, decoder, f"object {number}") for number, raw in enumerate(found, 1)
-        )
+        blocks = iter(lambda: file.read1(1 << 18), b"")
+        rows = _objects(objects(blocks, limits, rest=first), decoder)
     else:
         lines = iter(lambda: _line(file, limits), b"")
         rows = chain([row], (_row(line, decoder) for line in lines if line.strip()))
     for row in rows:
         yield from spread(row)
+
+
+def _objects(found: Iterator[bytes], decoder: Decoder) -> Iterator[Any]:
+    number = 0
+    try:
+        for number, raw in enumerate(found, 1):
+            yield decoded(raw, decoder, f"object {number}")
+    except CutShort as cut:
+        if not number:
+            raise
+        yield BadRow(cut.rest)
 
 
 def _line(file: io.BufferedReader, limits: Limits) -> bytes:

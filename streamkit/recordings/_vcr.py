@@ -19,7 +19,7 @@ from streamkit._issues import Issue
 from streamkit._json import Decoder, encode
 
 from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone, whole
-from ._elements import after, bound_of, decoded, objects
+from ._elements import CutShort, after, bound_of, cut_recording, decoded, objects, of_cut
 from ._pieces import Form, Piece, ReadOptions, Recording
 
 
@@ -51,25 +51,33 @@ def _read_json(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Record
     _, rest = after(blocks, JSON_LIST, options.limits)
     decoder = Decoder(limits=options.limits)
     elements = enumerate(objects(blocks, options.limits, rest=rest, in_list=True), 1)
-    return _recordings(
-        (decoded(raw, decoder, f"interaction {number}") for number, raw in elements), options
-    )
+    values = (decoded(raw, decoder, f"interaction {number}") for number, raw in elements)
+    return _recordings(values, options, decoder)
 
 
 def _read_yaml(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     document = _load(whole(blocks, bound_of(options.limits)))
     found = [document.get(key) for key in ("interactions", "http_interactions")]
     lists = [value for value in found if isinstance(value, list)]
-    return _recordings(chain.from_iterable(lists), options)
+    return _recordings(chain.from_iterable(lists), options, Decoder(limits=options.limits))
 
 
-def _recordings(interactions: Iterator[Any], options: ReadOptions) -> Iterator[Recording]:
+def _recordings(
+    interactions: Iterator[Any], options: ReadOptions, decoder: Decoder
+) -> Iterator[Recording]:
     number = found = 0
-    for number, interaction in enumerate(interactions, 1):
-        recording = _recording(interaction, number, options)
-        if recording is not None:
-            found += 1
-            yield recording
+    try:
+        for number, interaction in enumerate(interactions, 1):
+            recording = _recording(interaction, number, options)
+            if recording is not None:
+                found += 1
+                yield recording
+    except CutShort as cut:
+        last = _recording(of_cut(cut.rest, decoder), number + 1, options)
+        if last is None and not found:
+            raise
+        yield cut_recording(last, f"interaction {number + 1}")
+        return
     if not found:
         raise UnknownForm(
             f"none of the {number} interactions of the cassette is an event stream or a completion"

@@ -171,7 +171,7 @@ def test_all_codes_are_in_the_catalogue(path):
 
 # Made of a field's name, and of how a paste looks.
 MADE = {"id_changed", "model_changed", "role_changed"}
-MADE |= {"paste_curly", "paste_fenced", "paste_indented", "paste_quoted"}
+MADE |= {"paste_curly", "paste_escaped", "paste_fenced", "paste_indented", "paste_quoted"}
 
 
 def test_the_catalogue_has_no_others():

@@ -35,6 +35,7 @@ def escaped(text):
 DIALECTS = {
     "plain": written([HEADER, *ROWS]),
     "all quoted": written([HEADER, *ROWS], quoting=csv.QUOTE_ALL),
+    "tabs": written([HEADER, *ROWS], delimiter="\t"),
     "bar": written([HEADER, *ROWS], delimiter="|"),
     "semicolon": written([HEADER, *ROWS], delimiter=";"),
     "Excel": "sep=;\r\n" + written([HEADER, *ROWS], delimiter=";"),

@@ -10,7 +10,9 @@ import zlib
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
+from streamkit._json import Decoder
 from streamkit.recordings import _har
+from streamkit.recordings._elements import of_cut
 from tests.recordings.making import (
     BODY,
     CHUNKS,
@@ -256,13 +258,49 @@ def test_block_borders():
 
 
 def test_cut_har():
-    """The entries before a cut come first; then the error."""
-    data = har(entry(), entry())[:-200]
-    blocks = iter([data])
-    recordings = FORM.read(blocks, _har.ReadOptions())
-    assert text(next(recordings)) == "Hello"
+    """What is whole comes first; then what there is of the last entry, and that it was cut."""
+    data = har(entry(), entry())
+    start = len(har(entry())) - len(b"]}}")
+    kept = 0
+    for end in range(start + 4, len(data) - 3, 3):
+        first, last = read(FORM, data[:end], block=1000)
+        assert (text(first), codes(first)) == ("Hello", [])
+        assert codes(last)[-1] == "cut_file"
+        (body,) = [piece.data for piece in last.pieces] or [b""]
+        assert BODY.encode().startswith(body)
+        assert kept <= len(body)
+        kept = len(body)
+    assert kept == len(BODY)
+
+
+def test_cut_in_the_first_entry():
+    """An only entry that is cut is read as far as it goes; before its body there is nothing."""
+    data = har(entry())
+    (recording,) = read(FORM, data[: data.index(b"[DONE]")], block=1000)
+    assert (text(recording), codes(recording)) == ("Hello", ["cut_file"])
     with pytest.raises(UnknownForm, match="cut"):
-        next(recordings)
+        read(FORM, data[: data.index(b'"request"')], block=1000)
+
+
+@pytest.mark.parametrize(
+    ("cut", "value"),
+    [
+        (b'{"a": "x\\u00', {"a": "x"}),
+        (b'{"a": "x\\\\', {"a": "x\\"}),
+        (b'{"a": "\xf0\x9f', {"a": ""}),
+        (b'{"a": [1, 2', {"a": [1, 2]}),
+        (b'{"a": [1, ', {"a": [1]}),
+        (b'{"a": -', {"a": None}),
+        (b'{"a": tr', {"a": None}),
+        (b'{"a": ', {"a": None}),
+        (b'{"a": {}, "b"', {"a": {}, "b": None}),
+        (b'{"a": {}, "b', {"a": {}, "b": None}),
+        (b'{"a": 1}]', None),
+    ],
+)
+def test_of_cut(cut, value):
+    """What is open is closed, and of what is half nothing is made up."""
+    assert of_cut(cut, Decoder()) == value
 
 
 def test_what_follows_the_entries_is_not_read():

@@ -376,3 +376,11 @@ def test_midnight():
 def test_names():
     """The forms have names of their own."""
     assert [named(FORMS, form.name) for form in FORMS] == list(FORMS)
+
+
+def test_impossible_times():
+    """A moment that there is not is not taken for the one before."""
+    rows = [b"2026-12-01T00:00:01Z ", b"2026-02-31T00:00:02Z ", b"2026-12-01T00:00:03Z "]
+    data = b"".join(stamp + each.strip() + b"\n" for stamp, each in zip(rows, EVENTS, strict=False))
+    ((_, pieces),) = read(PREFIXED, data)
+    assert [piece.time for piece in pieces] == [MIDNIGHT + 1, None, MIDNIGHT + 3]

@@ -57,6 +57,13 @@ PASTES = {
         every_line(b"> ", curly(BODY)).replace(b"data: ", b"data:\xc2\xa0"),
         ["paste_quoted", "paste_curly"],
     ),
+    "html": (BODY.replace(b'"', b"&quot;"), ["paste_escaped"]),
+    "html, by number": (BODY.replace(b'"', b"&#34;").replace(b".", b"&#46;"), ["paste_escaped"]),
+    "colours": (BODY.replace(b"data:", b"\x1b[36mdata:\x1b[0m"), []),
+    "colours of JSON": (
+        b"".join(b"\x1b[1m%s\x1b[0m\n" % json.dumps(each).encode() for each in CHUNKS),
+        [],
+    ),
     "crlf": (every_line(b"> ").replace(b"\n", b"\r\n"), ["paste_quoted"]),
     "all at once": (
         every_line(b"> ", b"See:\n```\n" + every_line(b"  ", curly(BODY)) + b"```\n"),

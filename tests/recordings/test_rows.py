@@ -750,3 +750,10 @@ def test_rows_longer_than_what_is_looked_at():
     assert [outcome.complete for outcome in rebuild(f"{row}\n{row}\n")] == [True, True]
     long = json.dumps({**CHUNKS[0], "padding": "x" * 99_000})
     assert sniff(long.encode()).name == "json"
+
+
+def test_cut_rows():
+    """Rows laid out over lines, and cut: those before are whole, and the last is told of."""
+    data = json.dumps(body_rows("body"), indent=1).encode()
+    first, last = read(JSON, data[: data.rindex(b"[DONE]")], block=1000)
+    assert (text(first), codes(last)) == ("Hello", ["bad_row"])

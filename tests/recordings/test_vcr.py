@@ -264,3 +264,15 @@ def test_bad_json():
 def test_looks(head, scores):
     """A cassette is told from what merely contains such text."""
     assert (YAML.looks(head), JSON.looks(head)) == scores
+
+
+def test_cut_json():
+    """A cassette that is cut gives what is whole, and what there is of the rest."""
+    data = cassette(interaction(STRING), interaction(STRING))
+    first, last = read(JSON, data[: data.rindex(b"[DONE]")], block=1000)
+    assert [text(each) for each in (first, last)] == ["Hello", "Hello"]
+    assert (codes(first), codes(last)) == ([], ["cut_file"])
+    first, last = read(JSON, data[: data.rindex(b'"response"')], block=1000)
+    assert (codes(last), last.pieces) == (["cut_file"], ())
+    with pytest.raises(UnknownForm, match="cut"):
+        read(JSON, data[: data.index(b'"response"')], block=1000)

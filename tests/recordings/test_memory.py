@@ -1,0 +1,63 @@
+"""What a recording costs in memory does not grow with its length."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+
+import pytest
+
+from streamkit.recordings import rebuild
+from tests.recordings.making import BODY, CHUNKS
+
+
+ENTRY = {
+    "request": {"method": "POST", "url": "https://a.example/v1/chat/completions"},
+    "response": {"content": {"mimeType": "text/event-stream", "text": BODY}},
+}
+DOCKER = [
+    json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-30T00:00:00Z"})
+    for line in BODY.splitlines()
+]
+# What comes first, what comes again and again, what comes last.
+FORMS = {
+    "har": ('{"log": {"creator": {"name": "x"}, "entries": [{}', f", {json.dumps(ENTRY)}", "]}}"),
+    "rows": ("", json.dumps({"id": 1, "response": BODY}) + "\n", ""),
+    "chunks": ("", "".join(json.dumps({"t": 1.5, "chunk": c}) + "\n" for c in CHUNKS), ""),
+    "csv": ("id,body\n", '1,"' + BODY.replace('"', '""') + '"\n', ""),
+    "docker": ("", "\n".join(DOCKER) + "\n", ""),
+    "prefixed": ("", "".join(f"00:00:01.5 {line}\n" for line in BODY.splitlines()), ""),
+    "vcr-json": (
+        '{"interactions": [{}',
+        ", " + json.dumps({"response": {"body": {"string": BODY}}}),
+        "]}",
+    ),
+}
+
+
+def peak(form, size):
+    """Return the most memory that reading *size* bytes of *form* takes, and how many it has."""
+    start, unit, end = FORMS[form]
+
+    def blocks():
+        yield start.encode()
+        for _ in range(size // 20_000):
+            yield (unit * (20_000 // len(unit) + 1)).encode()
+        yield end.encode()
+
+    tracemalloc.start()
+    try:
+        count = sum(outcome.complete for outcome in rebuild(blocks()))
+        return tracemalloc.get_traced_memory()[1], count
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_memory_is_flat(form):
+    """Four times the recording, and no more memory than noise would be."""
+    peak(form, 100_000)  # what is loaded once is loaded
+    less, few = peak(form, 500_000)
+    more, many = peak(form, 2_000_000)
+    assert many > 3 * few > 30 or form == "chunks"
+    assert more < less + 300_000
