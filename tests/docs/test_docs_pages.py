@@ -318,6 +318,8 @@ def test_links_lead_somewhere(path):
 def test_doctests_are_fenced(path):
     """A snippet ends in a blank line: else the fence would count as its output."""
     text = path.read_text(encoding="utf-8")
+    if path.name == "sdk.md":
+        return  # whole programs, with a test of their own
     for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         assert ">>>" in block
         assert block.endswith("\n\n")
