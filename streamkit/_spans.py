@@ -64,10 +64,10 @@ class _Walk:
         """Pass over the members of a container; return where it ends."""
         depth = 1
         while depth:
-            token, _, end = self.tokens[self.at]
+            token = self.tokens[self.at][0]
             depth += (token in OPENING) - (token in CLOSING)
             self.at += 1
-        return end
+        return self.tokens[self.at - 1][2]
 
 
 def _is_text(name: bytes) -> bool:
