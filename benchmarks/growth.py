@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from streamkit import Accumulator, rebuild
+from streamkit import Accumulator, PartialJSON, rebuild
 
 from .ours import live, parse, read
 from .rows import Goal, Row
@@ -20,6 +20,7 @@ MIB: Final = 1 << 20
 # Ten times the chunks, and what a chunk may cost more then.
 TENFOLD: Final = Goal(at_most=1.2)
 DOUBLE: Final = Goal(at_most=2.3)
+READ_EACH: Final = 100  # chunks
 
 
 def growth(effort: Effort) -> Iterator[Row]:
@@ -30,6 +31,7 @@ def growth(effort: Effort) -> Iterator[Row]:
     yield _per_chunk(effort, "rebuild top5", _rebuilt("top5"), middle)
     yield _per_chunk(effort, "live padded", _live, middle // 10)
     yield _per_chunk(effort, "live padded", _live, middle)
+    yield _per_chunk(effort, "PartialJSON", _arguments, middle)
 
 
 def _per_chunk(effort: Effort, name: str, run_of: Callable[[int], Run], count: int) -> Row:
@@ -44,6 +46,20 @@ def _rebuilt(name: str) -> Callable[[int], Run]:
 
 def _live(count: int) -> Run:
     return partial(live, make("padded", count).events)
+
+
+def _arguments(count: int) -> Run:
+    """Arguments of one long text, a few characters a chunk; the value read now and then."""
+    pieces = ['{"text": "', *["word\\n"] * count, '"}']
+    return partial(_read_arguments, pieces)
+
+
+def _read_arguments(pieces: Sequence[str]) -> None:
+    arguments = PartialJSON()
+    for number, piece in enumerate(pieces):
+        arguments.feed(piece)
+        if number % READ_EACH == 0:
+            arguments.value()
 
 
 def snapshots(effort: Effort) -> Iterator[Row]:
