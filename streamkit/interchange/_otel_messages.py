@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from streamkit._converter import to_dict
+from streamkit._json import BadJSON, Decoder, skip_space
 from streamkit._kinds import dict_entries
+from streamkit._limits import NO_LIMITS
 from streamkit._models import ChatCompletion, Completion
-from streamkit._partial_json import PartialJSON
 
 from ._message import REASONING_FIELDS
 
@@ -151,6 +152,11 @@ def _parsed(arguments: Any) -> Any:
     """Return the value of *arguments* if they are whole JSON, else the text as it is."""
     if not isinstance(arguments, str):
         return arguments
-    reader = PartialJSON(strict=True)
-    reader.feed(arguments)
-    return reader.value() if reader.complete else arguments
+    decoder = Decoder("json", NO_LIMITS)
+    try:
+        value, end = decoder.prefix(arguments, 0)
+    except BadJSON:
+        return arguments
+    # A note is of something that had to be mended: the text says more.
+    is_exact = not decoder.notes and skip_space(arguments, end) == len(arguments)
+    return value if is_exact else arguments

@@ -306,6 +306,21 @@ def test_parts(message, expected):
     assert parts_of(message) == expected
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    ["", "{", "{} and more", '{"a": NaN}', '{"a": 1e999}', '["a\nb"]', "[" * 500 + "]" * 500],
+)
+def test_arguments_that_are_no_json(arguments):
+    """What would have to be mended, or left out, stays the text that it is."""
+    assert parts_of(call({"name": "f", "arguments": arguments}))[0]["arguments"] == arguments
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [(" {} ", {}), ("null", None), ("1", 1)])
+def test_arguments_that_are_whole(arguments, expected):
+    """Any whole JSON is parsed, space around it or not."""
+    assert parts_of(call({"name": "f", "arguments": arguments}))[0]["arguments"] == expected
+
+
 def test_arguments_that_are_an_object():
     """Arguments that came as an object, which no server should send, are kept."""
     message = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
