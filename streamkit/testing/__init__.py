@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._chunk_up import chunk_up
     from ._dialects import DIALECTS, Dialect
     from ._errors import Unstreamable
+    from ._faults import FAULTS, Fault
     from ._playback import Block, Playback
     from ._rebuilds import assert_rebuilds
     from ._recording_file import RecordingFile
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DIALECTS",
+    "FAULTS",
     "Block",
     "Dialect",
+    "Fault",
     "Playback",
     "RecordingFile",
     "Request",
@@ -50,6 +53,7 @@ _ROOMS = {
     "_chunk_up": ("chunk_up",),
     "_dialects": ("DIALECTS", "Dialect"),
     "_errors": ("Unstreamable",),
+    "_faults": ("FAULTS", "Fault"),
     "_playback": ("Block", "Playback"),
     "_rebuilds": ("assert_rebuilds",),
     "_recording_file": ("RecordingFile",),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 import attrs
 
 
-__all__ = ["DIALECTS", "Dialect", "UsageForm", "dialect_of"]
+__all__ = ["DIALECTS", "USAGE_FORMS", "Dialect", "UsageForm", "dialect_of"]
 
 UsageForm = Literal["own", "finish", "each", "choice", "none"]
 
-USAGE_FORMS = ("own", "finish", "each", "choice", "none")
+USAGE_FORMS: Final[tuple[UsageForm, ...]] = ("own", "finish", "each", "choice", "none")
 
 
 @attrs.frozen(kw_only=True)
