@@ -29,8 +29,10 @@ def run(pytester, monkeypatch):
     Run pytest on *code* and return its result; warnings and unknown markers are errors.
 
     No plugin is looked for, so that it makes no difference whether streamkit is
-    installed; that its distribution names the plugin is a test of its own.
+    installed; that its distribution names the plugin is a test of its own.  What
+    this run has imported already could not have its assertions rewritten.
     """
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = --strict-markers\n")
 
