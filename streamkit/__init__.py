@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from ._stream import AsyncStream, Stream
     from ._tee import AsyncTee, Tee, atee, tee
     from ._timing import Timing
+    from .engines import rebuild_batch
     from .interchange import to_message, to_openai
 
 
@@ -186,6 +187,7 @@ __all__ = [
     "partial_json",
     "rebuild",
     "rebuild_all",
+    "rebuild_batch",
     "tee",
     "to_dict",
     "to_json",
@@ -255,6 +257,7 @@ _ROOMS = {
     "_stream": ("AsyncStream", "Stream"),
     "_tee": ("AsyncTee", "Tee", "atee", "tee"),
     "_timing": ("Timing",),
+    "engines": ("rebuild_batch",),
     "interchange": ("to_message", "to_openai"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

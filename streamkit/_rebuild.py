@@ -34,7 +34,16 @@ from ._rules import Rule
 from ._streams import StreamSplitter
 
 
-__all__ = ["FORMS", "Options", "Source", "outcomes", "rebuild", "rebuild_all", "source_blocks"]
+__all__ = [
+    "FORMS",
+    "Options",
+    "Source",
+    "beside",
+    "outcomes",
+    "rebuild",
+    "rebuild_all",
+    "source_blocks",
+]
 
 Source: TypeAlias = (
     bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO | Iterable[Any]
@@ -104,9 +113,14 @@ def rebuild(
         cumulative=cumulative,
         json=json,
     )
+    return beside(first, len(others))
+
+
+def beside(first: Outcome, others: int) -> Outcome:
+    """Return *first* with the issue that there are *others* besides it, if there are."""
     if not others:
         return first
-    issue = Issue("several_streams", f"the recording holds {len(others)} more; use rebuild_all")
+    issue = Issue("several_streams", f"the recording holds {others} more; use rebuild_all")
     counts = {**first.issue_counts, issue.code: 1}
     return attrs.evolve(first, issues=(*first.issues, issue), issue_counts=counts)
 

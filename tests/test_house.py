@@ -46,7 +46,8 @@ FLOORS = [
     {"_stream"},
     {"_rebuild"},
     {"__init__"},
-    {"cli"},
+    {"engines"},
+    {"cli", "ray", "spark"},
     {"__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -24,7 +24,7 @@ from ._registry import HEAD, form_named, form_of
 from ._wrappers import Peeled, peel
 
 
-__all__ = ["read", "rebuild"]
+__all__ = ["outcomes_of", "read", "rebuild"]
 
 # A whole line that only server-sent events start with.
 EVENT_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry)[ \t]*:|:)[^\n]*\n")
@@ -135,14 +135,15 @@ def rebuild(
     found = (
         _noted(outcome, (*peeled.notes, *recording.notes))
         for recording in recordings
-        for outcome in _outcomes_of(recording, how)
+        for outcome in outcomes_of(recording, how)
     )
     yield from found if peeled.later is None else _with_later(found, peeled.later)
 
 
-def _outcomes_of(recording: Recording, how: Options) -> Iterator[Outcome]:
+def outcomes_of(recording: Recording, how: Options) -> Iterator[Outcome]:
+    """Return the outcome of each stream in *recording*."""
     if recording.later is not None:
-        return _with_later(_outcomes_of(attrs.evolve(recording, later=None), how), recording.later)
+        return _with_later(outcomes_of(attrs.evolve(recording, later=None), how), recording.later)
     if recording.pieces == ():
         nothing = Outcome(response=None, complete=False)
         if how.strict:
