@@ -50,7 +50,8 @@ def blocks_of(pieces: Iterable[Piece], clock: Clock) -> Iterator[bytes]:
     except StreamkitError:
         yield _taken(held)  # what came before is whole
         raise
-    yield _taken(held)
+    if held:
+        yield _taken(held)
 
 
 def _slices(data: bytes) -> Iterator[bytes]:

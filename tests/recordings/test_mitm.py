@@ -8,7 +8,7 @@ import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
 from streamkit.recordings import _mitm
-from tests.recordings.making import BODY, MESSAGES_STREAM, codes, read, text
+from tests.recordings.making import BODY, MESSAGES_STREAM, codes, read, text, without_libraries
 
 
 FORM = _mitm.FORMS[0]
@@ -72,11 +72,12 @@ def test_encoded():
 
 
 @pytest.mark.parametrize("content", [None, b""])
-def test_missing_body(content):
+def test_missing_body(content, monkeypatch):
     """A body that mitmproxy streamed through is missing, and the note says how to keep it."""
     (recording,) = read(FORM, tnet(flow(content)))
     assert codes(recording) == ["missing_body"]
     assert "store_streamed_bodies" in recording.notes[0].message
+    without_libraries(monkeypatch)
     (recording,) = read(FORM, tnet(flow(b"\x8b", [[b"content-encoding", b"br"]])))
     assert codes(recording) == ["encoded_body"]
 
