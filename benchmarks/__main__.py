@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from . import growth, imports, memory, peers, record, speed
+from . import events, growth, imports, memory, peers, record, speed
 from .rows import NO_GOAL, Group, Row
 from .timing import FULL, QUICK, Effort
 
@@ -23,6 +23,8 @@ GROUPS: Final[Mapping[str, Group]] = {
     "streams": speed.streams,
     "logprobs": speed.logprobs,
     "live": speed.live_events,
+    "events": events.events,
+    "tees": events.tees,
     "blocks": speed.blocks,
     "parser": speed.parser,
     "growth": growth.growth,

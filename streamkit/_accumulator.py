@@ -21,7 +21,7 @@ from ._kinds import Kind, is_chunk, is_ping, kind_of
 from ._limits import Limits
 from ._merge import has_number, merge_fields
 from ._outcome import Outcome
-from ._plain import as_plain, as_view
+from ._plain import as_plain, parts_of
 from ._repeat import Repeater
 from ._rules import Rule, RuleSet
 from ._state import Context, State, is_empty, plain_values
@@ -150,10 +150,10 @@ class Accumulator:
             UpstreamError: In strict mode, if *chunk* carries an error.
             InputRefused: After `finish` or one of these.
         """
-        view = chunk if type(chunk) is dict else as_view(chunk)
+        parts = parts_of(chunk)
         has_room = self._refusal is None and self._chunks < self._most_chunks
         try:
-            if has_room and view is not None and self._repeater.add(view):
+            if has_room and parts is not None and self._repeater.add(*parts):
                 self._chunks += 1
                 self._context.event += 1
                 return

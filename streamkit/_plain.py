@@ -11,7 +11,7 @@ import attrs
 from ._views import copy_json
 
 
-__all__ = ["as_plain", "as_view"]
+__all__ = ["as_plain", "parts_of"]
 
 
 def as_plain(value: Any) -> Any:
@@ -36,31 +36,44 @@ def as_plain(value: Any) -> Any:
     return _dumped(dump) if callable(dump) else value
 
 
-def as_view(chunk: Any) -> dict[str, Any] | None:
-    """
-    Return the fields of a pydantic *chunk* with one choice, named as `model_dump` does.
+Parts = tuple[dict[str, Any], dict[str, Any], Any]
 
-    Nothing in them is copied or checked, so this takes a fifth of the time; the result
-    is to be read at once, and not to be changed.  It is None where a dump may say
-    otherwise.
+
+def parts_of(chunk: Any) -> Parts | None:
     """
+    Return the fields of *chunk*, of its one choice, and of that one's delta.
+
+    Nothing is copied or checked: the result is to be read at once, and not to be
+    changed.  Of a pydantic object they are its own fields, which takes a tenth of the
+    time of a dump.  It is None where there is not just one choice, or where a dump
+    may say otherwise.
+    """
+    if type(chunk) is not dict:
+        return _parts_of_model(chunk)
+    choices = chunk.get("choices")
+    if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+        return None
+    choice = choices[0]
+    return chunk, choice, choice.get("delta")
+
+
+def _parts_of_model(chunk: Any) -> Parts | None:
     try:
         (choice,) = chunk.choices
         delta = getattr(choice, "delta", None)
         kinds: tuple[Any, ...] = type(chunk), type(choice), type(delta)
         if not _dump_their_fields(kinds):
             return None
-        in_choice = {**_fields(choice)}
-        if delta is not None:
-            in_choice["delta"] = _fields(delta)
-        return {**_fields(chunk), "choices": [in_choice]}
+        in_delta = None if delta is None else _fields(delta)
+        return _fields(chunk), _fields(choice), in_delta
     except (AttributeError, TypeError, ValueError):
         return None
 
 
 def _fields(model: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = model.__dict__
     extra = model.__pydantic_extra__
-    return {**vars(model), **extra} if extra else vars(model)
+    return {**fields, **extra} if extra else fields
 
 
 @lru_cache(maxsize=64)

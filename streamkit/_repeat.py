@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from ._choice import ChoiceAccumulator
+from ._plain import parts_of
 from ._rules import RuleSet
 from ._state import Context, Text
 from ._template import Plan
@@ -86,30 +87,25 @@ class Shape:
         self._delta_type = type(delta)
         self._delta = Level(delta or {}, set(in_delta))
 
-    def choice_of(self, chunk: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the one choice of *chunk*, if it has this shape."""
+    def fits(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> bool:
+        """Tell whether a chunk, with its one choice and that one's delta, has this shape."""
         top, of_choice, of_delta = self._top, self._choice, self._delta
+        if type(delta) is not self._delta_type:
+            return False
+        delta = delta or {}
         try:
-            choices = chunk["choices"]
-            if len(chunk) != top.size or type(choices) is not list or len(choices) != 1:
-                return None
-            choice: dict[str, Any] = choices[0]
-            delta = choice.get("delta")
-            if type(delta) is not self._delta_type:
-                return None
-            delta = delta or {}
             top.need(chunk)
             of_choice.need(choice)  # those of the delta are looked at when they are merged
-            has_shape = (
-                len(choice) == of_choice.size
+            return bool(
+                len(chunk) == top.size
+                and len(choice) == of_choice.size
                 and len(delta) == of_delta.size
                 and of_delta.get(delta) == of_delta.values
                 and of_choice.get(choice) == of_choice.values
                 and top.get(chunk) == top.values
             )
-        except (AttributeError, KeyError, TypeError):
-            return None
-        return choice if has_shape else None
+        except (KeyError, TypeError):
+            return False
 
 
 def _only_plain(fields: Mapping[str, Any], holes: set[str]) -> bool:
@@ -157,9 +153,14 @@ class Repeater:
         self._waited = 0
         self._fed_alone = 0
 
-    def add(self, chunk: dict[str, Any]) -> bool:
+    def add(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> bool:
         """
-        Merge *chunk* if it has the known shape; return whether it has.
+        Merge a chunk if it has the known shape; return whether it has.
+
+        Args:
+            chunk: Its fields.
+            choice: Those of its one choice.
+            delta: Those of the choice's delta, or what it has instead.
 
         Raises:
             LimitExceeded: If there is too much text.
@@ -171,8 +172,7 @@ class Repeater:
             self._fed_alone = self._context.fed_alone
             self.forget()
             return False
-        choice = shape.choice_of(chunk)
-        if choice is None:
+        if not shape.fits(chunk, choice, delta):
             return False
         index = choice.get("index", 0)
         texts = self._bound.get(index) if type(index) is int else None
@@ -181,16 +181,14 @@ class Repeater:
         self._wait = 1
         if len(texts) == 1:
             in_delta, name, text = texts[0]
-            piece = (choice["delta"] if in_delta else choice).get(name)
+            piece = (delta if in_delta else choice).get(name)
             if type(piece) is str and type(text) is Text:
                 text.add(piece, self._context)
                 return True
-        return self._add_all(choice, texts)
+        return self._add_all(choice, delta, texts)
 
-    def _add_all(self, choice: dict[str, Any], places: list[Place]) -> bool:
-        pieces: list[Any] = [
-            (choice["delta"] if in_delta else choice).get(name) for in_delta, name, _ in places
-        ]
+    def _add_all(self, choice: dict[str, Any], delta: Any, places: list[Place]) -> bool:
+        pieces: list[Any] = [(delta if in_delta else choice).get(name) for in_delta, name, _ in places]
         for (_, _, kept), piece in zip(places, pieces, strict=True):
             if type(piece) is not (str if type(kept) is Text else int):
                 return False
@@ -203,8 +201,8 @@ class Repeater:
 
     def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:
         """Take note of *chunk*, which was just merged by the rules, without an issue."""
-        known = self._shape
-        if known is None or known.choice_of(chunk) is None:
+        known, parts = self._shape, parts_of(chunk)
+        if known is None or parts is None or not known.fits(*parts):
             self._bound.clear()
             self._waited += 1
             if self._waited < self._wait:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamkit import Accumulator
-from streamkit._plain import as_view
+from streamkit._plain import parts_of
 
 from . import chunk
 
@@ -65,9 +65,21 @@ def made(content="a", **fields):
     [made(), made(x=5), Chunk(choices=[Choice(index=0)])],
     ids=["plain", "extra", "no delta"],
 )
-def test_a_view_is_what_a_dump_says(model):
-    """Field by field."""
-    assert as_view(model) == model.model_dump(mode="json")
+def test_the_parts_are_what_a_dump_says(model):
+    """Field by field, but for the containers."""
+    chunk, choice, delta = parts_of(model)
+    dumped = model.model_dump(mode="json")
+    assert {**choice, "delta": delta} == dumped["choices"][0]
+    assert {**chunk, "choices": dumped["choices"]} == dumped
+
+
+def test_the_parts_of_a_dict():
+    """They are the very objects."""
+    given = chunk(content="a")
+    parts = parts_of(given)
+    assert parts[0] is given
+    assert parts[1] is given["choices"][0]
+    assert parts[2] is parts[1]["delta"]
 
 
 @pytest.mark.parametrize(
@@ -77,15 +89,18 @@ def test_a_view_is_what_a_dump_says(model):
         Chunk(choices=[Choice(index=0), Choice(index=1)]),
         Chunk(choices=[Choice(index=0, delta=Shouting(content="a"))]),
         Chunk(choices=[Choice(index=0, delta=Own(content="a"))]),
+        {"choices": []},
+        {"choices": [5]},
+        {"choices": 5},
         5,
         None,
         object(),
     ],
-    ids=["none", "two", "serializer", "dump", "number", "null", "object"],
+    ids=repr,
 )
-def test_where_there_is_no_view(model):
+def test_where_there_are_no_parts(model):
     """A dump may say something else, or the slow way is as good."""
-    assert as_view(model) is None
+    assert parts_of(model) is None
 
 
 def test_a_run_of_models():

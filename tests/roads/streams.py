@@ -265,7 +265,7 @@ def outcomes(pieces, *, fast, limits=Limits(), strict=False):
 class NoRepeater:
     """What stands for a `Repeater`, and knows of no chunk that repeats."""
 
-    def add(self, _chunk):
+    def add(self, *_parts):
         return False
 
     def learn(self, _chunk, _rules):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamkit import Accumulator, Limits, Rule, to_dict
+from streamkit._plain import parts_of
 from streamkit._repeat import LONGEST_WAIT, Level, shape_of
 from streamkit._rules import RULES
 
@@ -276,7 +277,7 @@ def test_the_texts_of_a_shape(chunk, texts):
     """They are where the plan has holes."""
     shape = shape_of(chunk, RULES["completion"])
     assert shape.texts == texts
-    assert shape.choice_of(chunk) is chunk["choices"][0]
+    assert shape.fits(*parts_of(chunk))
 
 
 @pytest.mark.parametrize("holes", [set(), {"a"}, {"a", "b"}], ids=len)
