@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from streamkit._logprobs import PARALLEL
+from streamkit._rules import PARALLEL
 
 from ._text import TextCutter
 
