@@ -22,6 +22,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from streamkit._converter import from_dict
+from streamkit._errors import NotInstalled
 from streamkit._json import encode
 from streamkit._kinds import Kind
 from streamkit._models import ChatCompletion, Completion
@@ -34,7 +35,7 @@ from ._dialects import DIALECTS, USAGE_FORMS, Dialect
 try:
     from hypothesis import strategies as st
 except ImportError:
-    raise ImportError(
+    raise NotInstalled(
         "streamkit.testing.strategies needs Hypothesis: install streamkit-llm[testing]"
     ) from None
 

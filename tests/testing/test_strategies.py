@@ -70,7 +70,7 @@ def test_without_hypothesis():
     hide = "import sys; sys.modules['hypothesis'] = None\n"
     failed = run(hide + "import streamkit.testing.strategies")
     assert failed.stderr.endswith(
-        "ImportError: streamkit.testing.strategies needs Hypothesis: "
+        "streamkit.NotInstalled: streamkit.testing.strategies needs Hypothesis: "
         "install streamkit-llm[testing]\n"
     )
     assert run(hide + "from streamkit.testing import *; chunk_up").returncode == 0
