@@ -1,0 +1,14 @@
+"""For all tests."""
+
+from __future__ import annotations
+
+
+def pytest_make_parametrize_id(val, argname):
+    """
+    Name binary values by their size.
+
+    What gzip makes holds the time of day, and processes that share the tests must
+    find the same names.
+    """
+    is_binary = isinstance(val, bytes) and not val.isascii()
+    return f"{argname}-{len(val)}-bytes" if is_binary else None
