@@ -166,7 +166,7 @@ def _played(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Playbac
 
 def _as_asked(args: argparse.Namespace, playback: Playback) -> Playback:
     """Return *playback* at the speed and with the fault that *args* name."""
-    from streamkit.testing._playback_faults import TRANSPORT_FAULTS, gzipped
+    from streamkit.testing.faults import TRANSPORT_FAULTS, gzipped
 
     timed = playback.at_speed(args.speed) if args.rate is None else playback.at_rate(args.rate)
     packed = gzipped(timed) if args.gzip else timed

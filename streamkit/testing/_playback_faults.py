@@ -240,6 +240,7 @@ class TransportFault:
 
     Attributes:
         name: Its name.
+        what: What is wrong.
         apply: Takes a playback and returns one with the fault.
         status: The status that the client sees.
         breaks: The client's connection breaks, or its time-out ends it.
@@ -247,6 +248,7 @@ class TransportFault:
     """
 
     name: str
+    what: str
     apply: Callable[..., Playback]
     status: int = 200
     breaks: bool = False
@@ -257,15 +259,33 @@ TRANSPORT_FAULTS: Mapping[str, TransportFault] = MappingProxyType(
     {
         fault.name: fault
         for fault in (
-            TransportFault("cut_transfer", cut_transfer, breaks=True, complete=False),
-            TransportFault("gzipped", gzipped),
-            TransportFault("keep_alives", keep_alives),
-            TransportFault("rate_limited", rate_limited, status=429, complete=False),
-            TransportFault("reset", reset, breaks=True, complete=False),
-            TransportFault("server_error", server_error, status=500, complete=False),
-            TransportFault("slow_drip", slow_drip),
-            TransportFault("stall", stall, breaks=True, complete=False),
-            TransportFault("wrong_content_type", wrong_content_type),
+            TransportFault(
+                "cut_transfer",
+                "The connection ends inside the transfer coding.",
+                cut_transfer,
+                breaks=True,
+                complete=False,
+            ),
+            TransportFault("gzipped", "The body is compressed.", gzipped),
+            TransportFault("keep_alives", "Comments come in long waits.", keep_alives),
+            TransportFault(
+                "rate_limited",
+                "Status 429 and an error in JSON.",
+                rate_limited,
+                status=429,
+                complete=False,
+            ),
+            TransportFault("reset", "The connection is reset.", reset, breaks=True, complete=False),
+            TransportFault(
+                "server_error",
+                "Status 500 and an error in JSON.",
+                server_error,
+                status=500,
+                complete=False,
+            ),
+            TransportFault("slow_drip", "Byte comes by byte.", slow_drip),
+            TransportFault("stall", "Nothing more comes.", stall, breaks=True, complete=False),
+            TransportFault("wrong_content_type", "It says that it is a page.", wrong_content_type),
         )
     }
 )

@@ -1,9 +1,11 @@
 """
-Faults: what can go wrong with a stream, one function each, and a table of them.
+Faults: what can go wrong with a stream, one function each, and tables of them.
 
-`FAULTS` has them by name, each with what is to be reported: made for
-`pytest.mark.parametrize`.  The functions take what they break, chunks or bytes, and
-return it broken; the caller's is never changed.
+`FAULTS` has those of chunks and bytes by name, each with what is to be reported;
+`TRANSPORT_FAULTS` those of the transport, each with what a client sees;
+`STREAM_FAULTS` all of them, to be played by a server: made for
+`pytest.mark.parametrize`.  The functions take what they break, chunks, bytes or a
+`Playback`, and return it broken; the caller's is never changed.
 """
 
 from __future__ import annotations
@@ -46,12 +48,30 @@ from ._chunk_faults import (
     spoil_index,
     swap_chunks,
 )
+from ._fault_matrix import STREAM_FAULTS, StreamFault
 from ._faults import FAULTS, Fault
+from ._playback_faults import (
+    TRANSPORT_FAULTS,
+    TransportFault,
+    cut_transfer,
+    gzipped,
+    keep_alives,
+    rate_limited,
+    reset,
+    server_error,
+    slow_drip,
+    stall,
+    wrong_content_type,
+)
 
 
 __all__ = [
     "FAULTS",
+    "STREAM_FAULTS",
+    "TRANSPORT_FAULTS",
     "Fault",
+    "StreamFault",
+    "TransportFault",
     "add_bom",
     "add_chunk",
     "add_comments",
@@ -68,6 +88,7 @@ __all__ = [
     "cut_bytes",
     "cut_chunks",
     "cut_inside",
+    "cut_transfer",
     "double_prefix",
     "drop_chunk",
     "drop_done",
@@ -77,13 +98,21 @@ __all__ = [
     "error_chunk",
     "error_event",
     "glue_events",
+    "gzipped",
     "indent_field",
     "invalid_utf8",
+    "keep_alives",
     "late_bom",
     "one_newline",
     "open_place",
+    "rate_limited",
     "repeat_roles",
+    "reset",
+    "server_error",
+    "slow_drip",
     "spoil_index",
+    "stall",
     "swap_chunks",
     "trailing_garbage",
+    "wrong_content_type",
 ]

@@ -15,7 +15,7 @@ import pytest
 
 
 if TYPE_CHECKING:
-    from ._playback_faults import TransportFault
+    from ._fault_matrix import StreamFault
     from ._recording_file import RecordingFile
     from ._server import StreamServer
 
@@ -75,9 +75,9 @@ def _label(path: Path, folder: Path) -> str:
 
 
 def _faults(names: tuple[str, ...], _: Path) -> Found:
-    from ._playback_faults import TRANSPORT_FAULTS
+    from ._fault_matrix import STREAM_FAULTS
 
-    return [(name, TRANSPORT_FAULTS.get(name, name)) for name in names or TRANSPORT_FAULTS]
+    return [(name, STREAM_FAULTS.get(name, name)) for name in names or STREAM_FAULTS]
 
 
 # -- Fixtures ------------------------------------------------------------------------
@@ -127,15 +127,15 @@ def recording(request: pytest.FixtureRequest) -> RecordingFile:
 
 
 @pytest.fixture
-def stream_fault(request: pytest.FixtureRequest) -> TransportFault:
+def stream_fault(request: pytest.FixtureRequest) -> StreamFault:
     """Return the fault that the marker names: `@pytest.mark.stream_faults("reset", "stall")`."""
     found: Any = _param(request, "@pytest.mark.stream_faults()")
     if isinstance(found, str):
-        from ._playback_faults import TRANSPORT_FAULTS
+        from ._fault_matrix import STREAM_FAULTS
 
-        names = ", ".join(TRANSPORT_FAULTS)
+        names = ", ".join(STREAM_FAULTS)
         pytest.fail(f"no fault {found!r}; there are {names}", pytrace=False)
-    fault: TransportFault = found
+    fault: StreamFault = found
     return fault
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from streamkit import Accumulator, AsyncStream, ChunkReader, ContentDelta, Stream, rebuild
 from streamkit.testing import Playback, StreamServer
-from streamkit.testing._playback_faults import (
+from streamkit.testing.faults import (
     cut_transfer,
     gzipped,
     keep_alives,

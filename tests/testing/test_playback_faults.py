@@ -9,14 +9,31 @@ import math
 import pytest
 
 from streamkit import rebuild
-from streamkit.testing import Block, Playback, StreamServer
+from streamkit.testing import FAULTS, Block, Playback, StreamServer
 from streamkit.testing import _playback_faults as faults
+from streamkit.testing.faults import STREAM_FAULTS
 
 from .streams import CHUNKS, TEXT, WORDS
 
 
 PLAIN = Playback.from_chunks(CHUNKS)
 ALL = faults.TRANSPORT_FAULTS
+
+
+def read(server):
+    """Return the response, what came of its body, and whether it broke."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=0.5)
+    connection.request("POST", "/", b'{"stream": true}')
+    response = connection.getresponse()
+    got, broken = b"", False
+    try:
+        while block := response.read1():
+            got += block
+    except (http.client.HTTPException, OSError):
+        broken = True
+    response.close()
+    connection.close()
+    return response, got, broken
 
 
 def delays(playback):
@@ -28,17 +45,7 @@ def test_row(fault):
     """The table says of each fault what a client sees; and the playback given is as it was."""
     before = Playback.from_chunks(CHUNKS)
     with StreamServer(fault.apply(PLAIN)) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=0.3)
-        connection.request("POST", "/", b'{"stream": true}')
-        response = connection.getresponse()
-        got, broken = b"", False
-        try:
-            while block := response.read1():
-                got += block
-        except (http.client.HTTPException, OSError):
-            broken = True
-        response.close()
-        connection.close()
+        response, got, broken = read(server)
     assert (response.status, broken) == (fault.status, fault.breaks)
     outcome = rebuild(got)
     assert outcome.complete is fault.complete
@@ -50,6 +57,23 @@ def test_row(fault):
     else:
         assert outcome.error is not None
     assert PLAIN == before
+
+
+@pytest.mark.parametrize("fault", STREAM_FAULTS.values(), ids=lambda fault: fault.name)
+def test_played(fault):
+    """A client that reads any of them makes of it what the table says."""
+    with StreamServer(fault.playback(CHUNKS)) as server:
+        response, got, broken = read(server)
+    assert (response.status, broken) == (fault.status, fault.breaks)
+    outcome = rebuild(got)
+    assert outcome.complete is fault.complete
+    if fault.whole:
+        assert outcome.response == PLAIN.outcome.response
+
+
+def test_all_faults_are_in_one_table():
+    """No two have one name."""
+    assert len(STREAM_FAULTS) == len(FAULTS) + len(ALL)
 
 
 def test_names():

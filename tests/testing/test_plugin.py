@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from streamkit.testing._playback_faults import TRANSPORT_FAULTS
+from streamkit.testing.faults import STREAM_FAULTS
 
 from .streams import CHUNKS, RESPONSE, TEXT, sse
 
@@ -285,21 +285,20 @@ def test_stream_faults(run):
     result = run(
         f"""
         import pytest
-        from streamkit.testing import Playback
 
         @pytest.mark.stream_faults()
         def test_all(stream_fault):
-            playback = stream_fault.apply(Playback.from_chunks({CHUNKS!r}))
+            playback = stream_fault.playback({CHUNKS!r})
             assert playback.status == stream_fault.status
 
-        @pytest.mark.stream_faults("reset", "gzipped")
+        @pytest.mark.stream_faults("reset", "late_bom")
         def test_two(stream_fault):
-            assert stream_fault.complete is (stream_fault.name == "gzipped")
+            assert stream_fault.complete is (stream_fault.name == "late_bom")
         """,
         "-v",
     )
-    result.assert_outcomes(passed=len(TRANSPORT_FAULTS) + 2)
-    result.stdout.fnmatch_lines(["*::test_two?reset? PASSED*", "*::test_two?gzipped? PASSED*"])
+    result.assert_outcomes(passed=len(STREAM_FAULTS) + 2)
+    result.stdout.fnmatch_lines(["*::test_two?reset? PASSED*", "*::test_two?late_bom? PASSED*"])
 
 
 def test_unknown_fault(run):
@@ -314,4 +313,4 @@ def test_unknown_fault(run):
         """
     )
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["no fault 'earthquake'; there are cut_transfer, *"])
+    result.stdout.fnmatch_lines(["no fault 'earthquake'; there are none, bom, *"])
