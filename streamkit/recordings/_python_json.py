@@ -18,9 +18,10 @@ __all__ = ["as_json"]
 # Strings whose text both would show alike: no escapes but these, and the marks of one kind.
 _STRING = rb"""'(?P<text>(?:[^'"\\\n]++|\\[\\nrt])*+)'|"(?:[^"\\\n]++|\\[\\nrt])*+\""""
 _NAMES = rb"(?P<name>\b(?:None|True|False)\b)"
-DICT = re.compile(_STRING + rb"|" + _NAMES)
+# A mark that no such string has taken starts another kind, into which must not be looked.
+DICT = re.compile(_STRING + rb"|" + _NAMES + rb"|(?P<odd>['\"\\])")
 CALL = re.compile(
-    rb"(?:" + _STRING + rb")(?!\s*:)|" + _NAMES + rb"|(?P<key>\b[A-Za-z]\w{0,80})=(?!=)"
+    _STRING + rb"|" + _NAMES + rb"|(?P<odd>['\"\\{}:])|(?P<key>\b[A-Za-z]\w{0,80})=(?!=)"
     rb"|(?P<open>\b[A-Za-z]\w{0,80}(?:\.\w{1,80}){0,4}\()|(?P<close>\))"
 )
 NAMES = {b"None": b"null", b"True": b"true", b"False": b"false"}
@@ -60,6 +61,8 @@ def _translated(token: re.Match[bytes]) -> bytes:
             return b"{"
         case "close":
             return b"}"
+        case "odd":
+            raise ValueError
     return token[0]
 
 
