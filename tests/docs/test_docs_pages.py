@@ -10,8 +10,11 @@ import io
 import re
 import shlex
 import shutil
+import threading
+import time
 
 from pathlib import Path
+from urllib.request import urlopen
 
 import attrs
 import pytest
@@ -368,13 +371,31 @@ def commands():
     return found
 
 
+@contextlib.contextmanager
+def asking(out):
+    """Send one request to the base URL that is printed on *out*."""
+
+    def ask():
+        while not out.buffer.getvalue().endswith(b"\n"):
+            time.sleep(0.01)
+        url = out.buffer.getvalue().decode().strip()
+        with urlopen(f"{url}/chat/completions", b'{"stream": true}') as answer:
+            answer.read()
+
+    client = threading.Thread(target=ask, daemon=True)
+    client.start()
+    yield
+    client.join()
+
+
 def run(command):
     """Return what *command* prints; a message on stderr comes after the output."""
     main = pytest.importorskip("streamkit.cli").main
     _, *arguments = shlex.split(command)
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
     err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    client = asking(out) if arguments[0] == "serve" else contextlib.nullcontext()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), client:
         main(arguments)
     for stream in (out, err):
         stream.flush()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 
 from pathlib import Path
@@ -275,6 +277,33 @@ def test_marker_without_fixture(run):
         """
     )
     result.assert_outcomes(passed=3)
+
+
+def test_page(run, pytester):
+    """The example in the documentation, with a client that it leaves to the reader."""
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    block = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[-1]
+    example = re.sub(r"^(>>>|\.\.\.) ?", "", block, flags=re.MULTILINE)
+    client = """
+        import contextlib, urllib.request
+        import pytest
+        from streamkit import Stream
+
+        def ask_outcome(url):
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                stream = Stream(iter(lambda: answer.read1(), b""))
+                with contextlib.suppress(ConnectionResetError):
+                    list(stream)
+            return stream.outcome
+
+        def ask(url):
+            return ask_outcome(url).response
+    """
+    folder = pytester.mkdir("recordings")
+    (folder / "chat.sse").write_bytes(STREAM)
+    (folder / "azure").mkdir()
+    (folder / "azure" / "a.jsonl").write_text("\n".join(map(json.dumps, CHUNKS)))
+    run(textwrap.dedent(client) + example).assert_outcomes(passed=5)
 
 
 # -- Faults --------------------------------------------------------------------------
