@@ -111,6 +111,11 @@ class Decoder:
         self._depth = MAX_DEPTH if limits.depth is None else min(limits.depth, MAX_DEPTH)
         self.notes: list[str] = []
 
+    @property
+    def trusting(self) -> Callable[[bytes], Any]:
+        """What decodes JSON that needs no repair, and that no limit can refuse."""
+        return json.loads if self._fast is None else self.whole
+
     def whole(self, raw: bytes) -> Any:
         """
         Return the value of *raw*, which must be one JSON value and nothing else.

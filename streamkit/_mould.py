@@ -45,7 +45,7 @@ class Mould:
 
     Args:
         template: What the events have in common.
-        decode: Decodes raw JSON.
+        decode: Decodes JSON that needs no repair.
 
     Attributes:
         template: What it was made from.
@@ -90,6 +90,8 @@ class Mould:
         self.cast: Callable[[Sequence[bytes]], dict[str, Any]] = self._cast_deep
         if list(numbers) == FLAT and type(self._delta) is dict:
             self.cast = self._cast_text if self._is_text() else self._cast_flat
+        elif list(numbers) == FLAT[:-1]:
+            self.cast = self._cast_choice
 
     def _is_text(self) -> bool:
         """Tell whether the holes are a text in the delta, then padding at the top."""
@@ -114,7 +116,7 @@ class Mould:
         return self._entry if kind == "logprob" else self._entries
 
     def _entries(self, raw: bytes) -> Any:
-        return self._entry(b"[" + raw + b"]")
+        return self._entry(b"[%b]" % raw)
 
     def _entry(self, raw: bytes) -> Any:
         raw.decode()  # no repairs here: what is no UTF-8 goes the slow road
@@ -140,6 +142,16 @@ class Mould:
         for (container, key, read), content in zip(self._places, contents, strict=True):
             made[container][key] = read(content)
         choice["delta"] = delta
+        chunk["choices"] = [choice]
+        return chunk
+
+    def _cast_choice(self, contents: Sequence[bytes]) -> dict[str, Any]:
+        """As `_cast_flat`, for a chunk whose one choice has no delta: a completion's."""
+        chunk: dict[str, Any] = self._base.copy()
+        choice = self._choice.copy()
+        made: tuple[dict[str, Any], ...] = (chunk, chunk, choice)
+        for (container, key, read), content in zip(self._places, contents, strict=True):
+            made[container][key] = read(content)
         chunk["choices"] = [choice]
         return chunk
 

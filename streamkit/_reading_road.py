@@ -135,7 +135,7 @@ class ReadingRoad:
         many = known and varying != self._varying
         rules = RULES[kind_of(chunk) or "chat"]
         template = learn(event, chunk, rules, many=many, still=False)
-        self._mould = None if template is None else Mould(template, self._decoder.whole)
+        self._mould = None if template is None else Mould(template, self._decoder.trusting)
         self._varying = varying
         return True
 

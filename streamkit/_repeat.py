@@ -18,28 +18,38 @@ from typing import Any
 from ._choice import ChoiceAccumulator
 from ._plain import parts_of
 from ._rules import RuleSet
+from ._spans import Path
 from ._state import Context, Text
-from ._template import Plan
+from ._template import RAW, Plan
 
 
 __all__ = ["Repeater"]
 
 # After how many chunks that match none the next is learned, at most.
 LONGEST_WAIT = 256
+# Types of values that are the same if they are equal.
+PLAIN = frozenset({str, type(None)})
 # Names longer than this, in characters, are not worth keeping when the stream is over.
 LONGEST_SHARED = 1024
-# How long the path of a hole is at each level.
-DEPTHS = TOP_DEPTH, CHOICE_DEPTH, DELTA_DEPTH = 1, 3, 4
+# Where in the path of a hole the names of fields stand: of the chunk, the choice, the delta.
+LEVELS = 0, 2, 3
+# Where the arguments of a tool call stand, in the one fragment of a chunk.
+ARGUMENTS: Path = ("choices", 0, "delta", "tool_calls", 0, "function", "arguments")
 
-# A hole: whether in the delta, else in the choice; its name; what it adds to.
-Place = tuple[bool, str, Any]
+# The fields that holes are among: of the choice, of the delta, of a tool call's function.
+Fields = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
+CHOICE, DELTA, FUNCTION = 0, 1, 2
+PATHS: tuple[Path, ...] = ((), ("delta",), ARGUMENTS[2:-1])
+PART_OF = {3: CHOICE, 4: DELTA, len(ARGUMENTS): FUNCTION}  # by the length of a hole's path
+# A hole: among which fields; its name; the type of its values; what they are added to.
+Place = tuple[int, str, type, Any]
 Getter = Callable[[Mapping[str, Any]], Any]
 
 
 class Level:
     """The part of a chunk at one level: which keys, and the values outside the holes."""
 
-    __slots__ = ("get", "need", "size", "values")
+    __slots__ = ("get", "is_plain", "need", "size", "values")
 
     def __init__(self, fields: Mapping[str, Any], holes: set[str]) -> None:
         names = [name for name in fields if name not in holes]
@@ -47,6 +57,7 @@ class Level:
         self.need = _getter([name for name in fields if name in holes])
         self.values = self.get(fields)
         self.size = len(fields)
+        self.is_plain = all(type(fields[name]) in PLAIN for name in names)
 
 
 def _getter(names: list[str]) -> Getter:
@@ -62,6 +73,39 @@ def _shared_getter(names: tuple[str, ...]) -> Getter:
     return itemgetter(*names) if names else len  # any that is cheap: sizes are equal anyway
 
 
+class Fragment:
+    """The part of a chunk that is one fragment of a tool call, its arguments a hole."""
+
+    __slots__ = ("_call", "_function", "_index")
+
+    def __init__(self, call: dict[str, Any]) -> None:
+        self._index: int = call["index"]
+        self._call = Level(call, {"index", "function"})
+        self._function = Level(call["function"], {"arguments"})
+
+    def function_of(self, calls: Any) -> dict[str, Any] | None:
+        """Return the function of the one call in *calls*, if it is of this kind."""
+        if type(calls) is not list or len(calls) != 1 or type(calls[0]) is not dict:
+            return None
+        call: dict[str, Any] = calls[0]
+        index, function = call["index"], call["function"]
+        has_shape = (
+            type(index) is int
+            and index == self._index
+            and type(function) is dict
+            and len(call) == self._call.size
+            and len(function) == self._function.size
+            and self._call.get(call) == self._call.values
+            and self._function.get(function) == self._function.values
+        )
+        return function if has_shape else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether what is compared is strings or null."""
+        return self._call.is_plain and self._function.is_plain
+
+
 class Shape:
     """
     What chunks have in common.
@@ -70,33 +114,47 @@ class Shape:
     may still differ, as 1 and true do.
 
     Attributes:
-        texts: The holes: whether in the delta, else in the choice, and the name.
-            A text, or a number that is collected.
+        holes: Among which fields, and the name.  A text, or a number that is collected.
+        is_plain: Whether all values outside the holes can be compared.
     """
 
-    __slots__ = ("_choice", "_delta", "_delta_type", "_top", "texts")
+    __slots__ = ("_choice", "_delta", "_delta_type", "_fragment", "_top", "holes", "is_plain")
 
     def __init__(self, chunk: dict[str, Any], paths: list[tuple[Any, ...]]) -> None:
         choice = chunk["choices"][0]
-        in_choice = [path[2] for path in paths if len(path) == CHOICE_DEPTH and path[2] != "index"]
-        in_delta = [path[3] for path in paths if len(path) == DELTA_DEPTH]
-        self.texts = [(False, name) for name in in_choice] + [(True, name) for name in in_delta]
-        self._top = Level(chunk, {"choices", *(path[0] for path in paths)})
-        self._choice = Level(choice, {"delta", "index", *in_choice})
-        delta = choice.get("delta")
-        self._delta_type = type(delta)
-        self._delta = Level(delta or {}, set(in_delta))
+        delta = choice.get("delta") or {}
+        # In the order in which the rules merge them, for the sake of bounds.
+        self.holes = [
+            (PART_OF[len(path)], str(path[-1]))
+            for path in paths
+            if len(path) in PART_OF and path[2] != "index"
+        ]
+        names = [{str(path[at]) for path in paths if len(path) > at} for at in LEVELS]
+        self._top = Level(chunk, {"choices", *names[0]})
+        self._choice = Level(choice, {"delta", "index", *names[1]})
+        self._delta_type = type(choice.get("delta"))
+        self._delta = Level(delta, names[2])
+        self._fragment = Fragment(delta["tool_calls"][0]) if ARGUMENTS in paths else None
+        parts = (self._top, self._choice, self._delta, self._fragment)
+        self.is_plain = all(part is None or part.is_plain for part in parts)
 
-    def fits(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> bool:
-        """Tell whether a chunk, with its one choice and that one's delta, has this shape."""
+    def fields_of(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> Fields | None:
+        """
+        Return where the holes are of a chunk, if it has this shape.
+
+        Args:
+            chunk: Its fields.
+            choice: Those of its one choice.
+            delta: Those of the choice's delta, or what it has instead.
+        """
         top, of_choice, of_delta = self._top, self._choice, self._delta
         if type(delta) is not self._delta_type:
-            return False
+            return None
         delta = delta or {}
         try:
             top.need(chunk)
             of_choice.need(choice)  # those of the delta are looked at when they are merged
-            return bool(
+            has_shape = (
                 len(chunk) == top.size
                 and len(choice) == of_choice.size
                 and len(delta) == of_delta.size
@@ -104,14 +162,12 @@ class Shape:
                 and of_choice.get(choice) == of_choice.values
                 and top.get(chunk) == top.values
             )
+            if self._fragment is None:
+                return (choice, delta, delta) if has_shape else None
+            function = self._fragment.function_of(delta["tool_calls"])
         except (KeyError, TypeError):
-            return False
-
-
-def _only_plain(fields: Mapping[str, Any], holes: set[str]) -> bool:
-    return all(
-        value is None or type(value) is str for name, value in fields.items() if name not in holes
-    )
+            return None
+        return None if function is None or not has_shape else (choice, delta, function)
 
 
 def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
@@ -119,18 +175,10 @@ def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
     plan = Plan(rules, many=True, still=True)
     if not plan.chunk(chunk):
         return None
-    paths = [hole.path for hole in plan.holes]
-    if any(len(path) > DELTA_DEPTH for path in paths):
-        return None  # tool calls and log probabilities are merged by the rules
-    choice = chunk["choices"][0]
-    delta = choice.get("delta") or {}
-    holes = {depth: {str(path[-1]) for path in paths if len(path) == depth} for depth in DEPTHS}
-    is_plain = (
-        _only_plain(chunk, {"choices", *holes[TOP_DEPTH]})
-        and _only_plain(choice, {"delta", "index", *holes[CHOICE_DEPTH]})
-        and _only_plain(delta, holes[DELTA_DEPTH])
-    )
-    return Shape(chunk, paths) if is_plain else None
+    if any(hole.kind in RAW for hole in plan.holes):
+        return None  # log probabilities are merged by the rules
+    shape = Shape(chunk, [hole.path for hole in plan.holes])
+    return shape if shape.is_plain else None
 
 
 class Repeater:
@@ -172,37 +220,32 @@ class Repeater:
             self._fed_alone = self._context.fed_alone
             self.forget()
             return False
-        if not shape.fits(chunk, choice, delta):
+        fields = shape.fields_of(chunk, choice, delta)
+        if fields is None:
             return False
         index = choice.get("index", 0)
-        texts = self._bound.get(index) if type(index) is int else None
-        if texts is None:
+        places = self._bound.get(index) if type(index) is int else None
+        if places is None:
             return False
         self._wait = 1
-        if len(texts) == 1:
-            in_delta, name, text = texts[0]
-            piece = (delta if in_delta else choice).get(name)
-            if type(piece) is str and type(text) is Text:
-                text.add(piece, self._context)
-                return True
-        return self._add_all(choice, delta, texts)
+        return self._add_all(fields, places)
 
-    def _add_all(self, choice: dict[str, Any], delta: Any, places: list[Place]) -> bool:
-        pieces: list[Any] = [(delta if in_delta else choice).get(name) for in_delta, name, _ in places]
-        for (_, _, kept), piece in zip(places, pieces, strict=True):
-            if type(piece) is not (str if type(kept) is Text else int):
+    def _add_all(self, fields: Fields, places: list[Place]) -> bool:
+        """Add what is in the holes, once all of it has the right type."""
+        for where, name, kind, _ in places:
+            if type(fields[where].get(name)) is not kind:
                 return False
-        for (_, _, kept), piece in zip(places, pieces, strict=True):
-            if type(kept) is Text:
-                kept.add(piece, self._context)
+        for where, name, kind, kept in places:
+            if kind is str:
+                kept.add(fields[where][name], self._context)
             else:
-                kept.append(piece)
+                kept.append(fields[where][name])
         return True
 
     def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:
         """Take note of *chunk*, which was just merged by the rules, without an issue."""
         known, parts = self._shape, parts_of(chunk)
-        if known is None or parts is None or not known.fits(*parts):
+        if known is None or parts is None or known.fields_of(*parts) is None:
             self._bound.clear()
             self._waited += 1
             if self._waited < self._wait:
@@ -225,10 +268,9 @@ class Repeater:
             return
         self._bound.pop(index, None)
         places: list[Place] = []
-        for in_delta, name in shape.texts:
-            path = ("delta", name) if in_delta else (name,)
-            kept = choice.text_at(path, chunk) or choice.numbers_at(name)
+        for part, name in shape.holes:
+            kept = choice.text_at((*PATHS[part], name), chunk) or choice.numbers_at(name)
             if kept is None:
                 return
-            places.append((in_delta, name, kept))
+            places.append((part, name, str if type(kept) is Text else int, kept))
         self._bound[index] = places

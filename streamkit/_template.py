@@ -37,7 +37,7 @@ from ._shapes import BODY, INTEGER, column_pattern, entry_pattern, offsets_patte
 from ._spans import Path, spans_of
 
 
-__all__ = ["Hole", "HoleKind", "Plan", "Template", "learn"]
+__all__ = ["RAW", "Hole", "HoleKind", "Plan", "Template", "learn"]
 
 HoleKind = Literal["text", "index", "number", "logprob", "column", "offsets", "padding", "skip"]
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from streamkit import Accumulator, Limits, Rule, to_dict
 from streamkit._plain import parts_of
-from streamkit._repeat import LONGEST_WAIT, Level, shape_of
+from streamkit._repeat import CHOICE, DELTA, FUNCTION, LONGEST_WAIT, Level, shape_of
 from streamkit._rules import RULES
 
-from .helpers import HEAD, added_alike, logprobs, say, tool, write
+from .helpers import HEAD, added_alike, logprobs, rows, say, tool, write
 from .streams import by_the_rules, described
 
 
@@ -27,6 +27,18 @@ def slow_chunks(chunks, **options):
     for chunk in chunks:
         accumulator.add(chunk)
     return len(merged)
+
+
+def opened(index=0):
+    """Return the chunk that opens a tool call."""
+    call = {"index": index, "id": f"call_{index}", "type": "function"}
+    return say(None, tool_calls=[{**call, "function": {"name": "f", "arguments": ""}}])
+
+
+def fragment(arguments, index=0, *, content=None, function=None, **call):
+    """Return a chunk that goes on with a tool call."""
+    function = {"name": None, "arguments": arguments, **(function or {})}
+    return say(content, tool_calls=[{"index": index, **call, "function": function}])
 
 
 # -- What repeats --------------------------------------------------------------------
@@ -43,6 +55,12 @@ REPEATS = {
     "no index": ([{**HEAD, "choices": [{"delta": {"content": "a"}}]} for _ in range(50)], 1),
     "created": ([{**say(), "created": n + 1} for n in range(50)], 1),
     "padding": ([say(top={"obfuscation": "x" * n}) for n in range(50)], 1),
+    "arguments": ([opened(), *(tool(str(n)) for n in range(50))], 3),
+    "arguments and nulls": (
+        [opened(), *(fragment(str(n), id=None, type="function") for n in range(50))],
+        3,
+    ),
+    "arguments and text": ([opened(), *(fragment(str(n), content="a") for n in range(50))], 3),
     "nulls": ([say("a", top={"usage": None}, choice={"finish_reason": None})] * 50, 1),
 }
 
@@ -57,7 +75,9 @@ def test_what_repeats_is_not_merged_by_the_rules(chunks, most):
 
 NEVER = {
     "logprobs": [say(choice={"logprobs": logprobs(str(n))}) for n in range(9)],
-    "arguments": [tool(str(n)) for n in range(9)],
+    "rows": [write(str(n), logprobs=rows(at=n)) for n in range(9)],
+    "two calls": [say(tool_calls=tool("a")["choices"][0]["delta"]["tool_calls"] * 2)] * 9,
+    "a number of a call": [tool("a", type=None, x=0) for n in range(9)],
     "usage": [say(top={"usage": {"total_tokens": n}}) for n in range(9)],
     "a list": [say(top={"citations": [n]}) for n in range(9)],
     "a number": [say(top={"x": n % 2 == 1}) for n in range(9)],
@@ -122,6 +142,51 @@ def test_what_differs_is_merged_by_the_rules(other):
     """And so is the first chunk behind it that is as before."""
     for rest in ([other], [other, SAME, SAME, SAME], [other, other, SAME]):
         added_alike([SAME, SAME, SAME, *rest])
+
+
+PIECE = fragment("1", id=None, type="function")
+OTHER_PIECES = {
+    "a name": fragment("2", id=None, type="function", function={"name": "f"}),
+    "another name": fragment("2", id=None, type="function", function={"name": "g"}),
+    "an id": fragment("2", id="call_0", type="function"),
+    "another id": fragment("2", id="call_1", type="function"),
+    "another type": fragment("2", id=None, type="custom"),
+    "a key more": fragment("2", id=None, type="function", x="y"),
+    "a key more in the function": fragment("2", id=None, type="function", function={"x": "y"}),
+    "a key less": fragment("2", type="function"),
+    "another key": fragment("2", x=None, type="function"),
+    "another call": fragment("2", 1, id=None, type="function"),
+    "index is a bool": fragment("2", False, id=None, type="function"),
+    "index is a float": fragment("2", 0.0, id=None, type="function"),
+    "index is null": fragment("2", None, id=None, type="function"),
+    "arguments are null": fragment(None, id=None, type="function"),
+    "arguments are an object": fragment({"a": 1}, id=None, type="function"),
+    "arguments are empty": fragment("", id=None, type="function"),
+    "function is null": say(None, tool_calls=[{"index": 0, "id": None, "type": "function"}]),
+    "function is odd": say(
+        None, tool_calls=[{"index": 0, "id": None, "type": "function", "function": "odd"}]
+    ),
+    "a call is odd": say(None, tool_calls=["odd"]),
+    "a call is null": say(None, tool_calls=[None]),
+    "two calls": say(None, tool_calls=PIECE["choices"][0]["delta"]["tool_calls"] * 2),
+    "no call": say(None, tool_calls=[]),
+    "calls are null": say(None, tool_calls=None),
+    "calls are an object": say(None, tool_calls={"0": {}}),
+    "text beside it": fragment("2", id=None, type="function", content="a"),
+    "a new call": opened(),
+    "another new call": opened(1),
+    "another choice": {**PIECE, "choices": [{**PIECE["choices"][0], "index": 1}]},
+}
+
+
+@pytest.mark.parametrize("other", OTHER_PIECES.values(), ids=OTHER_PIECES)
+def test_what_differs_in_a_tool_call_is_merged_by_the_rules(other):
+    """Which call a fragment belongs to is decided there, and so is what repeats arguments."""
+    whole = fragment('{"a":1}', id=None, type="function")
+    for first in ([opened()], [opened(), opened(1)], [opened(1), opened()], []):
+        for rest in ([other], [other, PIECE, PIECE, PIECE], [other, other, PIECE]):
+            added_alike([*first, PIECE, PIECE, PIECE, *rest])
+            added_alike([*first, whole, *rest])
 
 
 def test_two_texts_of_which_one_is_null():
@@ -215,7 +280,13 @@ def test_a_callers_rules(path, rule):
 @pytest.mark.parametrize("limit", ["chunks", "text"])
 def test_bounds(limit, bound):
     """The chunk that is too much raises the same error, with the same partial response."""
-    for chunks in ([say("x")] * 10, [say("x", x="")] * 10, [say("x", n % 2) for n in range(10)]):
+    calls = [opened(), *[fragment("x", content="y")] * 9]
+    for chunks in (
+        calls,
+        [say("x")] * 10,
+        [say("x", x="")] * 10,
+        [say("x", n % 2) for n in range(10)],
+    ):
         _, failed = added_alike(chunks, limits=Limits(**{limit: bound}))
         assert failed[3]["limit"] == limit
 
@@ -251,8 +322,11 @@ def test_waits_grow_where_no_chunk_repeats():
         say("a", x=True),
         say("a", top={"usage": {}}),
         say(["a"]),
-        tool("a"),
+        tool("a", id="call_1"),
+        fragment("a", x=0),
+        fragment("a", function={"x": {}}),
         say(choice={"logprobs": logprobs()}),
+        write(logprobs=rows()),
         {**say(), "choices": []},
     ],
     ids=repr,
@@ -263,21 +337,25 @@ def test_chunks_without_a_shape(chunk):
 
 
 @pytest.mark.parametrize(
-    ("chunk", "texts"),
+    ("chunk", "holes"),
     [
-        (say("a"), [(True, "content")]),
-        (say("a", choice={"text": "b"}, x="c"), [(False, "text"), (True, "content"), (True, "x")]),
+        (say("a"), [(DELTA, "content")]),
+        (
+            say("a", choice={"text": "b"}, x="c"),
+            [(CHOICE, "text"), (DELTA, "content"), (DELTA, "x")],
+        ),
         (say(None), []),
-        (write(), [(False, "text")]),
-        (write(token=5), [(False, "text"), (False, "token")]),
+        (write(), [(CHOICE, "text")]),
+        (write(token=5), [(CHOICE, "text"), (CHOICE, "token")]),
+        (fragment("a", content="b"), [(DELTA, "content"), (FUNCTION, "arguments")]),
     ],
     ids=repr,
 )
-def test_the_texts_of_a_shape(chunk, texts):
-    """They are where the plan has holes."""
+def test_the_holes_of_a_shape(chunk, holes):
+    """They are where the plan has holes, in the order in which the rules merge them."""
     shape = shape_of(chunk, RULES["completion"])
-    assert shape.texts == texts
-    assert shape.fits(*parts_of(chunk))
+    assert shape.holes == holes
+    assert shape.fields_of(*parts_of(chunk))[CHOICE] is chunk["choices"][0]
 
 
 @pytest.mark.parametrize("holes", [set(), {"a"}, {"a", "b"}], ids=len)
