@@ -1,5 +1,5 @@
 """
-Make the seeds in `corpus/`: small streams of every shape, always the same ones.
+Make the seeds: small streams of every shape in `corpus/`, of every form in `recordings/`.
 
     python -m fuzz.make_corpus
 
@@ -13,13 +13,16 @@ import hashlib
 import itertools
 import random
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.roads import streams
 
+from .samples import samples
+
 
 CORPUS = Path(__file__).parent / "corpus"
+RECORDINGS = Path(__file__).parent / "recordings"
 COUNT = 60
 LONGEST = 4000
 
@@ -38,11 +41,17 @@ def seeds() -> Iterator[bytes]:
 
 def main() -> None:
     """Write the seeds."""
-    CORPUS.mkdir(exist_ok=True)
     short = (data for data in seeds() if 200 < len(data) <= LONGEST)
-    for data in itertools.islice(short, COUNT):
+    write(CORPUS, itertools.islice(short, COUNT))
+    write(RECORDINGS, samples())
+
+
+def write(folder: Path, inputs: Iterable[bytes]) -> None:
+    """Write each of *inputs* into *folder*, under its hash."""
+    folder.mkdir(exist_ok=True)
+    for data in inputs:
         name = hashlib.sha256(data).hexdigest()[:16]
-        (CORPUS / name).write_bytes(data)
+        (folder / name).write_bytes(data)
 
 
 if __name__ == "__main__":

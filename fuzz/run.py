@@ -1,7 +1,8 @@
 """
-Fuzz the invariant of `roads`, guided by coverage.
+Fuzz the invariant of `roads` or of `readers`, guided by coverage.
 
-    python -m fuzz.run -max_total_time=600 grown/ fuzz/corpus/
+    python -m fuzz.run roads -max_total_time=600 grown/ fuzz/corpus/
+    python -m fuzz.run readers -max_total_time=600 grown/ fuzz/recordings/
 
 New inputs go to the first folder; the rest of the options are libFuzzer's.
 Mutation knows what a stream is made of: random bytes alone hardly ever give two
@@ -10,6 +11,7 @@ events of one shape, and without those no template is learned.
 
 from __future__ import annotations
 
+import importlib
 import random
 import re
 import sys
@@ -17,10 +19,7 @@ import sys
 import atheris
 
 
-with atheris.instrument_imports(include=["streamkit"]):
-    from fuzz.roads import check
-
-
+TARGETS = ("roads", "readers")
 EVENT = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r|\n|\Z)", re.DOTALL)
 TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*+"|-?[0-9][0-9.eE+-]*+|true|false|null|[{}\[\]]')
 ENDINGS = [b"\n\n", b"\r\n\r\n", b"\r\r", b"\n", b"\r\n"]
@@ -136,8 +135,13 @@ CHANGES = [
 
 
 def main() -> None:
-    """Run libFuzzer."""
-    atheris.Setup(sys.argv, check, custom_mutator=mutate, custom_crossover=cross)
+    """Run libFuzzer on the target that the first argument names."""
+    program, target, *options = sys.argv
+    if target not in TARGETS:
+        sys.exit(f"the target must be {' or '.join(TARGETS)}, not {target!r}")
+    with atheris.instrument_imports(include=["streamkit"]):
+        check = importlib.import_module(f"fuzz.{target}").check
+    atheris.Setup([program, *options], check, custom_mutator=mutate, custom_crossover=cross)
     atheris.Fuzz()
 
 
