@@ -96,7 +96,7 @@ def test_the_parts_of_a_dict():
         None,
         object(),
     ],
-    ids=repr,
+    ids=lambda model: type(model).__name__,
 )
 def test_where_there_are_no_parts(model):
     """A dump may say something else, or the slow way is as good."""
