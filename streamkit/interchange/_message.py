@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from streamkit._errors import InvalidChunk
 from streamkit._kinds import dict_entries
+from streamkit._models import Choice, Message
 from streamkit._plain import as_plain
 from streamkit._views import copy_json
 
@@ -60,7 +61,7 @@ def to_message(
     """
     if isinstance(keep, str):
         raise TypeError(f"keep must be a collection of names, not {keep!r}")
-    given = _message_of(as_plain(source), source, index)
+    given = _message_of(source, index)
     message: dict[str, Any] = {"role": given.get("role") or "assistant"}
     message |= _said(given) | _called(given)
     _settle_content(message)
@@ -74,19 +75,29 @@ def to_message(
     return copied
 
 
-def _message_of(plain: Any, source: Any, index: int) -> Mapping[str, Any]:
-    """Return the message in *plain*: a response, a choice or a message itself."""
-    if type(plain) is dict and "choices" in plain:
-        plain = _choice_of(plain, index)
+def _message_of(source: Any, index: int) -> Mapping[str, Any]:
+    """Return the message of *source*: a response, a choice or a message itself."""
+    plain = as_plain(source)
+    if isinstance(source, Message):
+        return dict(plain)
+    is_choice = isinstance(source, Choice)
+    if type(plain) is dict and not is_choice and _is_response(plain):
+        plain, is_choice = _choice_of(plain, index), True
         if not isinstance(plain.get("message"), Mapping) and "text" not in plain:
             raise InvalidChunk(f"choice {index} has no message", path="$.choices")
-    if type(plain) is dict and isinstance(plain.get("message"), Mapping):
-        plain = plain["message"]
+    if type(plain) is dict and (is_choice or "role" not in plain):
+        message = plain.get("message")
+        plain = message if isinstance(message, Mapping) else plain
     if type(plain) is not dict or not plain.keys() & {"role", "content", "tool_calls"}:
         raise TypeError(
             f"source must be a chat response, a choice or a message, not {type(source).__name__}"
         )
     return plain
+
+
+def _is_response(plain: dict[str, Any]) -> bool:
+    """Tell whether *plain* is a response, and no choice or message with an odd field."""
+    return "choices" in plain and ("object" in plain or not plain.keys() & {"message", "role"})
 
 
 def _choice_of(response: dict[str, Any], index: int) -> dict[str, Any]:

@@ -43,6 +43,7 @@ USAGE: Final = {
 }
 # An attribute that tells kinds of errors apart must not have many values.
 LONGEST_CODE = 64
+LARGEST_CODE = 999_999
 
 
 def to_otel_attributes(
@@ -201,6 +202,12 @@ def _error_type(outcome: Outcome) -> str | None:
     payload = error.payload if isinstance(error, UpstreamError) else None
     for name in ("code", "type"):
         code = payload.get(name) if isinstance(payload, dict) else None
-        if type(code) in (str, int) and 0 < len(str(code)) <= LONGEST_CODE:
+        if _is_short(code):
             return str(code)
     return error.code
+
+
+def _is_short(code: Any) -> bool:
+    if type(code) is int:
+        return abs(code) <= LARGEST_CODE
+    return isinstance(code, str) and 0 < len(code) <= LONGEST_CODE

@@ -104,6 +104,17 @@ def test_sources():
         assert to_message(source) == expected
 
 
+@pytest.mark.parametrize("name", ["choices", "message", "object", "role"])
+def test_odd_fields(name):
+    """A field that has the name of another object's does not confuse the two."""
+    odd = {name: {"role": "x", "content": "x"}}
+    in_message = {} if name == "role" else odd
+    response = response_of({"content": "Hi", **in_message}, **({} if name == "message" else odd))
+    choice = response.choices[0]
+    for source in (response, choice, choice.message, to_dict(choice.message)):
+        assert to_message(source)["content"] == "Hi"
+
+
 def test_objects_of_openai():
     """The openai package's own objects are read, too."""
     from streamkit import to_openai

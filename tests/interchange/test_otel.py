@@ -167,6 +167,7 @@ def test_no_response():
         (UpstreamError.of({"code": 529}, {}), "529"),
         (UpstreamError.of({"code": True, "type": ""}, {}), "upstream_error"),
         (UpstreamError.of({"code": "x" * 65}, {}), "upstream_error"),
+        (UpstreamError.of({"code": 10**5000}, {}), "upstream_error"),
         (UpstreamError.of("overloaded", {}), "upstream_error"),
     ],
 )
