@@ -18,6 +18,7 @@ from streamkit._limits import Limits
 from ._binary import from_base64
 from ._codecs import BROTLI, GZIP, RAW_DEFLATE, ZLIB, ZSTD
 from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
+from ._elements import bound_of
 from ._pieces import Piece, Recording
 from ._wrappers import Unpacker
 
@@ -161,7 +162,7 @@ def undone(body: bytes, encoding: str, limits: Limits) -> tuple[bytes, tuple[Iss
     Undo the content encodings of *body*: those of the header, or gzip by its mark.
 
     Raises:
-        LimitExceeded: If it expands to more than `Limits.decompressed`.
+        LimitExceeded: If it expands to more than `Limits.decompressed`, or than may be held.
     """
     if body.startswith(GZIP_MARK):
         return _unpacked(body, GZIP, limits)
@@ -190,9 +191,9 @@ def _encoded_body(name: str) -> Issue:
 
 
 def _unpacked(body: bytes, name: str, limits: Limits) -> tuple[bytes, tuple[Issue, ...]]:
-    """Return *body* decompressed, step by step so that a bomb is not built."""
+    """Return *body* decompressed, step by step so that a bomb is not built: it is held whole."""
     unpacker = Unpacker(name, limits)
-    return b"".join(unpacker.run([body])), tuple(unpacker.issues)
+    return whole(unpacker.run([body]), bound_of(limits)), tuple(unpacker.issues)
 
 
 def body_recording(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import tracemalloc
 
 import pytest
 
+from streamkit import LimitExceeded
 from streamkit.recordings import rebuild
 from tests.recordings.making import CHUNKS, sse
 
@@ -64,3 +67,19 @@ def test_memory_is_flat(form):
     more, many = peak(form, 3_600_000)
     assert many > 2 * few > 20
     assert more < less + 700_000
+
+
+@pytest.mark.parametrize("form", ["har", "rows", "vcr-json"])
+def test_bombs_in_a_body(form):
+    """A body that is held whole is bounded by what may be held, and not by what may be read."""
+    bomb = base64.b64encode(gzip.compress(BODY.encode() + bytes(80 << 20))).decode()
+    content = {"mimeType": "text/event-stream", "encoding": "base64", "text": bomb}
+    row = {
+        "har": {"request": {}, "response": {"content": content}},
+        "rows": {"id": 1, "response": bomb},
+        "vcr-json": {"response": {"body": {"base64_string": bomb}}},
+    }[form]
+    start, _, end = FORMS[form]
+    data = (start.replace("{}", json.dumps(row)) or json.dumps(row) + "\n") + end
+    with pytest.raises(LimitExceeded, match="67108864"):
+        list(rebuild(data))
