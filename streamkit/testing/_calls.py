@@ -9,6 +9,8 @@ from ._text import TextCutter
 
 __all__ = ["call_fragments", "callee_fragments"]
 
+# {} would say nothing, so that there would be no call.
+NOTHING = {"type": "function"}
 TEXT_NAMES = {"function": "arguments", "custom": "input"}
 
 
@@ -30,7 +32,7 @@ def call_fragments(call: Any, index: int, cutter: TextCutter, *, whole: bool) ->
     """
     if type(call) is not dict:
         return [call]
-    first = {"index": index, **call} | {"index": index}
+    first = {"index": index, **(call or NOTHING)} | {"index": index}
     rest: list[Any] = []
     for name, text_name in TEXT_NAMES.items():
         if type(call.get(name)) is dict and whole:

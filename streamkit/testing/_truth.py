@@ -61,8 +61,8 @@ def check_comes_back(plain: dict[str, Any], chunks: list[dict[str, Any]], kind: 
     Raises:
         Unstreamable: With the path of the first value that differs.
     """
-    wanted = to_dict(structure(plain, CLASSES[kind]))
     try:
+        wanted = to_dict(structure(plain, CLASSES[kind]))
         found = to_dict(finalize(chunks, limits=NO_LIMITS))
     except StreamkitError as error:
         raise Unstreamable(f"no response comes back: {error}") from error

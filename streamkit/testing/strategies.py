@@ -85,11 +85,9 @@ def _json(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 VALUES = _json(st.booleans() | NUMBERS | TEXTS.filter(bool))
 
 
-def _known(required: dict[str, Any], optional: dict[str, Any], *, extra: bool = True) -> Objects:
+def _known(required: dict[str, Any], optional: dict[str, Any]) -> Objects:
     """Return objects of known fields, some with one or two that nobody has heard of."""
     known = st.fixed_dictionaries(required, optional=optional)
-    if not extra:
-        return known
     names = {*required, *optional}
     strange: Objects = st.just({}) | st.dictionaries(
         NAMES.filter(lambda name: name not in names), VALUES, min_size=1, max_size=2
