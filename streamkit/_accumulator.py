@@ -242,8 +242,8 @@ class Accumulator:
 
     def _merge_choices(self, entries: list[Any]) -> None:
         for position, entry in enumerate(map(as_plain, entries)):
-            path = f"$.choices[{position}]"
             if type(entry) is not dict:
+                path = f"$.choices[{position}]"
                 self._context.refuse("bad_choice", f"got {quote(entry)}", path)
                 continue
             index = entry.get("index")
@@ -252,6 +252,7 @@ class Accumulator:
             choice = self._choices.get(index) if type(index) is int else None
             if choice is None:
                 if not is_index(index, self._context.limits.index):
+                    path = f"$.choices[{position}]"
                     self._context.refuse("index_range", f"the index is {quote(index)}", path)
                     continue
                 choice = self._open_choice(index)

@@ -27,9 +27,28 @@ Apply = Callable[[State, str, Any, Context], None]
 
 def merge_fields(state: State, fields: Mapping[str, Any], table: Table, context: Context) -> None:
     """Merge each of *fields* into *state* by its rule in *table*."""
+    rules = table.fields
     for name, value in fields.items():
-        if value is not None and not (is_empty(value) and state.get(name) is not None):
-            APPLY[table.rule_for(name, value)](state, name, value, context)
+        if value is None:
+            continue
+        kept = state.get(name)
+        if kept is not None and (is_empty(value) or _is_same(kept, value)):
+            continue
+        rule = rules.get(name)
+        if rule is not Rule.DROP:
+            rule = rule or table.rule_for(name, value)
+            APPLY[rule](state, name, value, context)
+
+
+def _is_same(kept: Any, value: Any) -> bool:
+    """
+    Tell whether *value* is the very one that is *kept*: most fields of most chunks.
+
+    No rule does anything with it then: one that adds up, or that refuses strings or
+    numbers, keeps neither under the name of the field.
+    """
+    kind = type(value)
+    return (kind is str or kind is int) and type(kept) is kind and bool(kept == value)
 
 
 # -- One value -----------------------------------------------------------------------

@@ -52,7 +52,8 @@ class MergingRoad:
         self._template: Template | None = None
         self._bound: dict[int, Sinks] = {}
         self._stream: Open | None = None
-        self._frames: list[Frame] = []
+        self._latest: Frame | None = None  # and no others: what is kept is slow to free
+        self._taken = 0  # frames since the last lesson
         self._reach = REACH
         self._goes_on = False  # whether the run may be longer than the last scan
 
@@ -81,14 +82,15 @@ class MergingRoad:
     # -- The slow road -----------------------------------------------------------
 
     def _take(self, frame: Frame) -> None:
-        self._frames.append(frame)
+        self._latest = frame
+        self._taken += 1
         self._splitter.take(frame)
 
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road; bind the template to it, or learn another."""
         starts_clean = self._framer.is_between_events
         before = self._repairs()
-        self._frames.clear()
+        self._taken = 0
         self._framer.feed(event)
         stream = self._splitter.target
         chunk = self._only_chunk()
@@ -105,9 +107,9 @@ class MergingRoad:
 
     def _only_chunk(self) -> dict[str, Any] | None:
         """Return the chunk of the latest event, if there was just one, and a clean one."""
-        if len(self._frames) != 1 or not self._frames[0].clean:
+        if self._taken != 1 or self._latest is None or not self._latest.clean:
             return None
-        value = self._frames[0].value
+        value = self._latest.value
         return value if type(value) is dict and self._framer.is_between_events else None
 
     def _repairs(self) -> tuple[int, Open | None, int]:

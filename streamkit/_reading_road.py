@@ -52,7 +52,8 @@ class ReadingRoad:
         self._road = Road(self.framer, self, limits)
         self._mould: Mould | None = None
         self._varying: tuple[Any, Any] = (None, None)
-        self._frames: list[Frame] = []
+        self._latest: Frame | None = None  # and no others: what is kept is slow to free
+        self._taken = 0  # frames since the last lesson
         self._is_done = False
         # The mould, if the next byte starts an event that may match its template.
         self._ready: Mould | None = None
@@ -112,7 +113,8 @@ class ReadingRoad:
         """Nothing: what an event means does not depend on those before it."""
 
     def _take(self, frame: Frame) -> None:
-        self._frames.append(frame)
+        self._latest = frame
+        self._taken += 1
         self._is_done = self._is_done or frame.value is DONE
         self._take_frame(frame)
 
@@ -120,11 +122,11 @@ class ReadingRoad:
         """Give *event* to the slow road, and learn its template."""
         starts_clean = self.framer.is_between_events
         before = self._log.repairs
-        self._frames.clear()
+        self._taken = 0
         self.framer.feed(event)
-        if not starts_clean or len(self._frames) != 1 or self._log.repairs != before:
+        if not starts_clean or self._taken != 1 or self._log.repairs != before:
             return False
-        chunk = self._frames[0].value
+        chunk = None if self._latest is None else self._latest.value
         if self._is_done or type(chunk) is not dict or not self.framer.is_between_events:
             return False
         known = self._mould is not None

@@ -25,7 +25,7 @@ __all__ = ["Road", "Traffic", "end_of_event", "index_of", "prefix_of"]
 # How often a template is learned in vain before learning pauses; and for how long
 # then, in bytes of input: twice as long each time.
 FREE_LESSONS = 6
-FIRST_PAUSE, LONGEST_PAUSE = 1 << 10, 1 << 16
+FIRST_PAUSE, LONGEST_PAUSE = 1 << 10, 1 << 18
 # How much of an unfinished line is held back from the slow road, in bytes.
 LONGEST_TAIL = 1 << 16
 # A run of fewer events was not worth its template.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from streamkit import InvalidChunk, Rule
 from streamkit._issues import IssueLog
 from streamkit._limits import Limits
 from streamkit._merge import APPLY, has_number, merge_fields
 from streamkit._rules import Table
-from streamkit._state import Context, plain_values
+from streamkit._state import Context, is_empty, plain_values
 
 from . import accumulate, choice, chunk, codes, deltas, entries, final, message, outcome_of, texts
 
@@ -24,6 +27,32 @@ def merged(name, values, rule, **options):
     for value in values:
         merge_fields(state, {name: value}, table, context)
     return plain_values(state, context), [issue.code for issue in context.log.issues]
+
+
+VALUES = st.one_of(
+    st.sampled_from([None, True, False, 0, 1, 1.0, -1, "", "a", "b", "null", "\ud83d", "\ude00"]),
+    st.sampled_from([[], ["a"], [1], {}, {"a": 1}, {"a": "b"}, [{"index": 0, "a": "b"}]]),
+)
+
+
+@pytest.mark.parametrize("rule", list(Rule), ids=lambda rule: rule.name)
+@given(values=st.lists(VALUES, max_size=6), others=st.sampled_from(["x", "xs"]))
+def test_a_value_that_is_kept_already_is_passed_over_as_the_rule_would(rule, values, others):
+    """Whatever the rule: values, and issues, are those of applying it each time."""
+    table = Table({"x": rule}, Rule.LAST, Rule.LAST, Rule.LAST, Rule.LAST)
+    told = []
+    for merge in (merge_fields, merge_each):
+        context, state = Context(IssueLog(), Limits()), {}
+        for number, value in enumerate(values):
+            merge(state, {"x" if number % 2 else others: value}, table, context)
+        told.append((repr(plain_values(state, context)), context.log.issues, context.text))
+    assert told[0] == told[1]
+
+
+def merge_each(state, fields, table, context):
+    for name, value in fields.items():
+        if value is not None and not (is_empty(value) and state.get(name) is not None):
+            APPLY[table.rule_for(name, value)](state, name, value, context)
 
 
 def test_every_rule_is_applied():
