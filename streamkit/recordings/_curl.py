@@ -201,22 +201,27 @@ def _mapped(pieces: Iterator[Piece], change: Callable[[bytes], Iterable[bytes]])
 
 
 def _parts(blocks: Iterator[bytes], limits: Limits) -> Iterator[Part]:
-    """Tell headers from data: a status line starts the former, a blank line ends them."""
-    in_headers = False
+    """
+    Tell headers from data: a status line starts the former, a blank line ends them.
+
+    Blank lines at the start, as pastes begin, are neither.
+    """
+    in_headers = begun = False
     offset = 0
     for run in runs_of_lines(blocks, limits):
         at = 0
         while at < len(run):
-            place = f"byte {offset + at}"
             if in_headers:
                 end = run.find(b"\n", at) + 1 or len(run)
-                yield Part(run[at:end], is_header=True, place=place)
+                yield Part(run[at:end], is_header=True, place=f"byte {offset + at}")
                 in_headers = bool(run[at:end].strip())
             else:
                 end = _next_status(run, at)
-                if end > at and (offset + at or run[at:end].strip()):
-                    yield Part(run[at:end], is_header=False, place=place)
+                data = run[at:end] if begun else run[at:end].lstrip(b"\r\n")
+                if data:
+                    yield Part(data, is_header=False, place=f"byte {offset + end - len(data)}")
                 in_headers = end < len(run)
+                begun = begun or bool(data) or in_headers
             at = end
         offset += len(run)
 

@@ -108,6 +108,15 @@ def test_empty_input():
     assert read(PLAIN, b"") == []
 
 
+@pytest.mark.parametrize("size", [1, 2, 1 << 18])
+def test_blank_lines_at_the_start(size):
+    """They are no body, and no part of one, in one block or in many."""
+    assert read(PLAIN, b"\n\r\n\n", size) == []
+    ((_, pieces),) = read(PLAIN, b"\n\r\n" + BODY, size)
+    assert joined(pieces) == BODY
+    assert pieces[0].place == "byte 3"
+
+
 def test_unknown_compression(monkeypatch):
     """A body in a compression that cannot be undone says so."""
     without_libraries(monkeypatch)
