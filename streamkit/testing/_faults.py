@@ -43,6 +43,7 @@ class Fault:
         whole: The response comes back as if nothing were wrong; else it may not.
         empty: There is no response at all.
         chat_only: A legacy completion cannot have it, and is not changed.
+        make: What breaks chunks, given where (or None) and options of `to_sse`.
 
     >>> from streamkit import rebuild
     >>> chunks = [
@@ -64,7 +65,7 @@ class Fault:
     whole: bool = False
     empty: bool = False
     chat_only: bool = False
-    _make: Break
+    make: Break = attrs.field(repr=False)
 
     def __call__(self, chunks: Sequence[Any], *, at: int | None = None, **options: Any) -> bytes:
         """
@@ -80,7 +81,7 @@ class Fault:
         Raises:
             TypeError: If *at* is no chunk's number, or no choice goes on anywhere.
         """
-        return self._make(chunks, at, {"done": True, **options})
+        return self.make(chunks, at, {"done": True, **options})
 
 
 CUT: Final = frozenset({"done_missing", "finish_missing"})
