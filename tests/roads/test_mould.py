@@ -17,6 +17,7 @@ from .helpers import HEAD, event, logprobs, rows, say, tool, write
 CHUNKS = {
     "flat": say(),
     "padded": say(top={"obfuscation": "xx"}),
+    "padded behind": {**say(), "obfuscation": "xx"},
     "delta is null": write(delta=None),
     "no delta": write(),
     "empty delta": {**HEAD, "choices": [{"index": 0, "delta": {}}]},

@@ -51,6 +51,7 @@ REPEATS = {
     "both": ([say(str(n), choice={"text": "t"}) for n in range(50)], 1),
     "choices": ([say(str(n), n % 3) for n in range(60)], 3),
     "no text": ([say(None) for _ in range(50)], 1),
+    "a long name": ([say(str(n), top={"x" * 2000: "a"}) for n in range(50)], 1),
     "no delta": ([{**HEAD, "choices": [{"index": 0}]} for _ in range(50)], 1),
     "no index": ([{**HEAD, "choices": [{"delta": {"content": "a"}}]} for _ in range(50)], 1),
     "created": ([{**say(), "created": n + 1} for n in range(50)], 1),
