@@ -228,6 +228,12 @@ class Repeater:
         if places is None:
             return False
         self._wait = 1
+        if len(places) == 1:  # most chunks of most streams
+            where, name, kind, kept = places[0]
+            piece = fields[where].get(name)
+            if kind is str and type(piece) is str:
+                kept.add(piece, self._context)
+                return True
         return self._add_all(fields, places)
 
     def _add_all(self, fields: Fields, places: list[Place]) -> bool:
