@@ -102,8 +102,8 @@ def _of_hex(rows: list[tuple[int, bytes]], size: int) -> bytes:
 
 def _of_ascii(rows: list[tuple[int, bytes]], size: int) -> bytes:
     data: list[bytes] = []
-    ends = [offset for offset, _ in rows[1:]]
-    for (offset, text), end in zip(rows, [*ends, size], strict=True):
+    ends = [*(offset for offset, _ in rows), size][1:]
+    for (offset, text), end in zip(rows, ends, strict=True):
         data.append(text + _not_shown(len(text), end - offset))
     return b"".join(data)
 

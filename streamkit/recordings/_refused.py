@@ -93,7 +93,7 @@ def _name_dialect(blocks: Iterator[bytes], _options: ReadOptions) -> Iterator[Re
 
 def _head(blocks: Iterator[bytes]) -> bytes:
     head = b""
-    while len(head) < HEAD and (block := next(blocks, b"")):
+    while len(head) < HEAD and (block := next(blocks, None)) is not None:
         head += block[:HEAD]
     return head
 

@@ -38,7 +38,13 @@ UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def compression_of(head: bytes) -> str | None:
-    """Return the name of the compression that *head*, a recording's first bytes, is of."""
+    """
+    Return the name of the compression that *head*, a recording's first bytes, is of.
+
+    More than `MAGIC_SIZE` of them are not looked at: what it is must not depend on
+    how large the first block was.
+    """
+    head = head[:MAGIC_SIZE]
     for magic, name in (
         (b"\x1f\x8b\x08", GZIP),
         (b"\xfd7zXZ\x00", XZ),

@@ -411,14 +411,18 @@ def test_cut_trace(form):
         b"0000:\n",
         b"x" * 50 + b"\n",
         b"0000: \xff\xfe\n",
+        b"",
+        b'data: {"index": 0}\n',
+        b"\n",
     ],
 )
 @pytest.mark.parametrize("form", [ASCII, HEX], ids=lambda form: form.name)
 def test_hostile_traces(form, rows):
-    """Offsets and sizes may lie: nothing is made from them."""
+    """Offsets and sizes may lie, and rows may be none: nothing is made from them."""
     head = b"<= Recv data, 999999999999 bytes (0xe8d4a50fff)\n"
-    for _, pieces in read(form, head + rows + b"<= Recv data, 0 bytes (0x0)\n" + rows):
-        assert len(joined(pieces)) < 200
+    for behind in (b"", b"<= Recv data, 0 bytes (0x0)\n" + rows):
+        for _, pieces in read(form, head + rows + behind):
+            assert len(joined(pieces)) < 200
 
 
 def test_long_block():

@@ -11,6 +11,7 @@ import pytest
 from streamkit import UnknownForm
 from streamkit.recordings import _har, _mitm, _parquet, _refused, _rows, _vcr
 from streamkit.recordings._dialects import dialect_of, is_stream_text
+from streamkit.recordings._pieces import ReadOptions
 from tests.recordings.making import BODY, CHUNKS, FINAL, MESSAGES_STREAM, codes, form_of, read
 
 
@@ -82,6 +83,13 @@ def test_dialects(head, name):
     assert recording.pieces == ()
     assert codes(recording) == ["other_dialect"]
     assert name in recording.notes[0].message
+
+
+def test_empty_blocks():
+    """A block of nothing is not the end."""
+    head = [b"", b"event: mess", b"", b'age_start\ndata: {"type":"message_start"}\n\n']
+    (recording,) = DIALECT.read(iter(head), ReadOptions())
+    assert codes(recording) == ["other_dialect"]
 
 
 @pytest.mark.parametrize(

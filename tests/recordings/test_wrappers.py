@@ -81,6 +81,17 @@ def test_no_wrapper(data):
     assert peeled(data) == (data, [])
 
 
+@pytest.mark.parametrize("size", [1, 16, 17, 100])
+def test_blocks_do_not_tell(size):
+    """What starts like zlib, and is damaged further on, is zlib however long the first block is."""
+    data = zlib.compress(BODY)
+    damaged = data[:20] + b"\xff" * 40 + data[60:]
+    with pytest.raises(zlib.error):
+        zlib.decompress(damaged)
+    with pytest.raises(UnknownForm, match="the zlib data are damaged"):
+        peeled(damaged, size)
+
+
 def test_one_level():
     """Of two levels of compression one comes off."""
     once = gzip.compress(BODY)
