@@ -75,8 +75,7 @@ class BaseStream:
 
     def _end(self) -> None:
         """Take note that nothing more will be read."""
-        if not self._live.has_ended:
-            self._events += self._live.finish()
+        self._events += self._live.finish()
 
     @property
     def _is_over(self) -> bool:

@@ -224,6 +224,18 @@ def test_sources_without_close(way):
         assert stream.outcome.response.choices[0].message.content == "a"
 
 
+def test_an_async_source_with_a_plain_close():
+    """As some clients' streams have it."""
+
+    class Plain(AsyncSource):
+        def close(self):
+            self.closed += 1
+
+    source = Plain(A)
+    Async.within(AsyncStream(source))
+    assert source.closed == 1
+
+
 # -- Errors --------------------------------------------------------------------------
 
 

@@ -66,6 +66,13 @@ def test_bytes_and_text(make):
     assert stream.outcome == rebuild(data)
 
 
+def test_a_last_event_without_its_blank_line(make):
+    """The end of the source completes it."""
+    stream = make(event(chunk(content="a")).rstrip())
+    consume(stream)
+    assert stream.outcome.response.choices[0].message.content == "a"
+
+
 def test_the_same_error_at_the_same_place(make):
     """The source's own."""
     error = ConnectionResetError("reset")
