@@ -28,10 +28,15 @@ from streamkit import (
     UsageReported,
     atee,
     finalize,
+    partial_json,
     rebuild,
     rebuild_all,
     tee,
+    to_message,
 )
+from streamkit.interchange import to_otel_attributes
+from streamkit.recordings import Form, sniff
+from streamkit.testing import FAULTS, Playback, StreamServer, chunk_up, split_bytes, to_sse
 
 
 class Chunk:
@@ -100,6 +105,23 @@ def by_hand() -> None:
     machine = LiveAccumulator(strict=True)
     assert_type(machine.feed(b""), list[StreamEvent])
     assert_type(Accumulator().snapshot(), ChatCompletion | Completion | None)
+
+
+def handed_out(response: ChatCompletion) -> None:
+    assert_type(to_message(response), dict[str, Any])
+    assert_type(to_otel_attributes(response), dict[str, Any])
+    assert_type(partial_json("{"), Any)
+    assert_type(sniff(b"data: x"), Form)
+
+
+def tested(response: ChatCompletion) -> None:
+    chunks = chunk_up(response, seed=1, size=(1, 4), dialect="azure")
+    assert_type(chunks, list[dict[str, Any]])
+    assert_type(to_sse(chunks, newline="\r\n", done=False), bytes)
+    assert_type(split_bytes(b"", seed=1), list[bytes])
+    assert_type(FAULTS["cut_inside"].complete, bool)
+    with StreamServer(Playback.from_chunks(chunks)) as server:
+        assert_type(server.url, str)
 
 
 def refused() -> None:
