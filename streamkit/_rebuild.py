@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
@@ -39,6 +39,7 @@ __all__ = [
     "Options",
     "Source",
     "beside",
+    "counted",
     "outcomes",
     "rebuild",
     "rebuild_all",
@@ -208,6 +209,13 @@ def source_blocks(source: Source) -> Iterator[bytes]:
     """
     blocks = _blocks(source)
     return _encoded(iter(cast("Iterable[Any]", source))) if blocks is None else blocks
+
+
+def counted(source: Source, add: Callable[[int], None]) -> Iterator[bytes]:
+    """Yield the blocks of *source*, and tell *add* the size of each before it."""
+    for block in source_blocks(source):
+        add(len(block))
+        yield block
 
 
 def _slices(data: bytes) -> Iterator[bytes]:

@@ -14,21 +14,23 @@ from ._output import tell
 from ._said import Said, Say
 
 
-__all__ = ["add_jobs_argument", "each", "said"]
+__all__ = ["add_jobs_argument", "each", "said", "said_of", "taken", "tell_skipped"]
 
 MOST_JOBS = 1024
 # As many as Windows can wait for at once.
 MOST_ON_WINDOWS = 61
 
 
-def add_jobs_argument(parser: argparse.ArgumentParser) -> None:
+def add_jobs_argument(
+    parser: argparse.ArgumentParser, what: str = "files", default: str = "1"
+) -> None:
     """Add `--jobs`, for commands that say the same of a file whichever are before it."""
     parser.add_argument(
         "--jobs",
         type=_jobs,
-        default=1,
+        default=default,
         metavar="N",
-        help="read N files at once; 0 or auto: as many as there are cores (1)",
+        help=f"read N {what} at once; 0 or auto: as many as there are cores ({default})",
     )
 
 
@@ -49,8 +51,8 @@ def _cores() -> int:
 def each(args: argparse.Namespace) -> Iterator[File]:
     """Yield each file of *args* to read, and say at the end which were skipped."""
     files = files_of(args)
-    yield from _one_by_one(args, files)
-    _tell_skipped(files)
+    yield from _one_by_one(args, taken(args, files))
+    tell_skipped(files)
 
 
 def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
@@ -60,17 +62,24 @@ def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
     With `--jobs` it runs in other processes, and so must be a function of a module.
     """
     files = files_of(args)
-    if args.jobs > 1 and len(files.found()) > 1:
+    yield from said_of(args, say, taken(args, files), len(files.found()))
+    tell_skipped(files)
+
+
+def said_of(
+    args: argparse.Namespace, say: Say, files: Iterator[File], count: int
+) -> Iterator[Said]:
+    """Yield what *say* yields of each of *files*, of which there are about *count*; see `said`."""
+    if args.jobs > 1 and count > 1:
         from ._jobs import in_processes  # which loads multiprocessing
 
-        yield from in_processes(args, say, _taken(args, files))
+        yield from in_processes(args, say, files)
     else:
         for file in _one_by_one(args, files):
             yield from say(args, file)
-    _tell_skipped(files)
 
 
-def _taken(args: argparse.Namespace, files: Files) -> Iterator[File]:
+def taken(args: argparse.Namespace, files: Files) -> Iterator[File]:
     """Yield each of *files* that is to be read."""
     found = files.found()
     if args.meter is not None:
@@ -82,8 +91,8 @@ def _taken(args: argparse.Namespace, files: Files) -> Iterator[File]:
             args.meter.skip(file)
 
 
-def _one_by_one(args: argparse.Namespace, files: Files) -> Iterator[File]:
-    for file in _taken(args, files):
+def _one_by_one(args: argparse.Namespace, files: Iterator[File]) -> Iterator[File]:
+    for file in files:
         if args.meter is not None:
             args.meter.start(file)
         yield file
@@ -91,7 +100,8 @@ def _one_by_one(args: argparse.Namespace, files: Files) -> Iterator[File]:
             args.meter.finish()
 
 
-def _tell_skipped(files: Files) -> None:
+def tell_skipped(files: Files) -> None:
+    """Say which of *files* were skipped, if any were."""
     note = files.note()
     if note is not None:
         tell(note)

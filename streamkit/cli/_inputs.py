@@ -17,7 +17,7 @@ import attrs
 from streamkit._errors import StreamkitError
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
-from streamkit._rebuild import Source, source_blocks
+from streamkit._rebuild import Source, counted
 from streamkit.recordings import FORMS, ReadOptions, rebuild
 
 from ._files import STDIN, File, Files
@@ -233,7 +233,7 @@ def source_of(args: argparse.Namespace, file: File) -> Source:
         OSError: As `open_file`.
     """
     source = open_file(file)
-    return source if args.meter is None else _counted(source, args.meter)
+    return source if args.meter is None else counted(source, args.meter.add)
 
 
 class Meter(Protocol):
@@ -241,12 +241,6 @@ class Meter(Protocol):
 
     def add(self, size: int) -> None:
         """Take note that *size* more bytes were read."""
-
-
-def _counted(source: Source, meter: Meter) -> Iterator[bytes]:
-    for block in source_blocks(source):
-        meter.add(len(block))
-        yield block
 
 
 # -- Streams -------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import NoReturn
 from streamkit import __version__
 
 from . import (
+    _batch,
     _check,
     _completion,
     _convert,
@@ -38,6 +39,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     _rebuild.COMMAND,
+    _batch.COMMAND,
     _show.COMMAND,
     _check.COMMAND,
     _inspect.COMMAND,

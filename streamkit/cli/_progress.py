@@ -46,6 +46,7 @@ class Bar:
     """How much of all files is read, drawn if that takes long."""
 
     _files: Sequence[File] = ()
+    _what: str = "files"
     _name: str = ""
     _finished: int = 0
     _read: int = 0
@@ -53,9 +54,9 @@ class Bar:
     _shown: Progress | None = None
     _total: int | None = None
 
-    def expect(self, files: Sequence[File]) -> None:
-        """Take note of all *files* that there are."""
-        self._files = files
+    def expect(self, files: Sequence[File], what: str = "files") -> None:
+        """Take note of all *files* that there are, and *what* they are called."""
+        self._files, self._what = files, what
 
     def start(self, file: File) -> None:
         """Take note that *file* comes next."""
@@ -96,7 +97,7 @@ class Bar:
             self._shown.task_ids[0],
             completed=self._read,
             name=clip(escape_line(self._name), NAME_WIDTH),
-            files=f"{self._finished}/{count} files" if count > 1 else "",
+            files=f"{self._finished}/{count} {self._what}" if count > 1 else "",
             refresh=True,
         )
 

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from streamkit._errors import EmptyStream
+from streamkit._json import Backend
 from streamkit._kinds import Kind
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
@@ -40,6 +41,7 @@ class Reading:
         cumulative: Each piece of text repeats all before it.
         limits: Bounds on one body and its response.
         options: How rows inside of a recording are read.
+        json: The library to decode JSON with; the result is the same with each.
     """
 
     form: str = "auto"
@@ -47,6 +49,7 @@ class Reading:
     cumulative: bool = False
     limits: Limits = Limits()
     options: ReadOptions = ReadOptions()
+    json: Backend = "auto"
 
     def __attrs_post_init__(self) -> None:
         if self.form != "auto":
@@ -61,7 +64,7 @@ class Reading:
             limits=self.limits,
             rules=None,
             cumulative=self.cumulative,
-            json="auto",
+            json=self.json,
         )
 
 
@@ -159,7 +162,10 @@ def _of_body(body: Any, reading: Reading) -> Iterator[Outcome]:
     if isinstance(body, TEXT):
         return _recorded(as_bytes(body), reading)
     how = reading.merging()
-    return rebuild_all(body, kind=how.kind, limits=how.limits, cumulative=how.cumulative)
+    chunks: Any = body
+    return rebuild_all(
+        chunks, kind=how.kind, limits=how.limits, cumulative=how.cumulative, json=how.json
+    )
 
 
 def _joined(chunks: list[Any]) -> Any:
@@ -185,6 +191,7 @@ def _recorded(source: Source, reading: Reading) -> Iterator[Outcome]:
         kind=reading.kind,
         limits=reading.limits,
         cumulative=reading.cumulative,
+        json=reading.json,
     )
 
 

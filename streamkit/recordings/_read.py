@@ -133,17 +133,22 @@ def rebuild(
     options = attrs.evolve(options, limits=limits)
     peeled, recordings = _opened(source, form, options)
     found = (
-        _noted(outcome, (*peeled.notes, *recording.notes))
-        for recording in recordings
-        for outcome in outcomes_of(recording, how)
+        outcome for recording in recordings for outcome in outcomes_of(recording, how, peeled.notes)
     )
     yield from found if peeled.later is None else _with_later(found, peeled.later)
 
 
-def outcomes_of(recording: Recording, how: Options) -> Iterator[Outcome]:
-    """Return the outcome of each stream in *recording*."""
+def outcomes_of(
+    recording: Recording, how: Options, notes: tuple[Issue, ...] = ()
+) -> Iterator[Outcome]:
+    """Return the outcome of each stream in *recording*, with *notes* and its own."""
+    notes = (*notes, *recording.notes)
+    return (_noted(outcome, notes) for outcome in _streams_of(recording, how))
+
+
+def _streams_of(recording: Recording, how: Options) -> Iterator[Outcome]:
     if recording.later is not None:
-        return _with_later(outcomes_of(attrs.evolve(recording, later=None), how), recording.later)
+        return _with_later(_streams_of(attrs.evolve(recording, later=None), how), recording.later)
     if recording.pieces == ():
         nothing = Outcome(response=None, complete=False)
         if how.strict:

@@ -24,7 +24,7 @@ from ._row_values import as_bytes, at, find, is_stream, number_of, paired, secon
 from ._traces import final_of
 
 
-__all__ = ["BadRow", "recordings"]
+__all__ = ["BadRow", "recordings", "stream_of_rows"]
 
 # How many rows, and how many bytes of them, tell what the rows are.
 SAMPLE = 64
@@ -62,6 +62,26 @@ def recordings(rows: Iterable[Any], options: ReadOptions) -> Iterator[Recording]
         yield body_recording("", pieces, head=_head(good, plan))
     else:
         yield from _sorted_streams(rows, plan, options)
+
+
+def stream_of_rows(rows: Iterable[tuple[Any, Any]], order: str | None) -> Recording:
+    """
+    Return the recording of one stream with a chunk in each of *rows*.
+
+    Args:
+        rows: What each is sorted by, and its chunk; None for the chunk leaves it out.
+        order: The name of the column that they are sorted by; None: they are sorted.
+    """
+    rows = list(rows)
+    texts = [as_bytes(chunk) for _, chunk in rows if is_text(chunk)]
+    is_lines = not any(text.endswith((b"\n", b"\r")) for text in texts)
+    plan = Plan(path=(0,), is_body=False, is_lines=is_lines, order=order)
+    held = _Held()
+    for number, (by, chunk) in enumerate(rows, 1):
+        piece = _piece([chunk], number, plan)
+        if piece is not None:
+            held.rows.append((_rank({order or "": by}, piece, plan), piece))
+    return _stream("", held, plan, ())
 
 
 def _sample(rows: Iterator[Any]) -> list[Any]:

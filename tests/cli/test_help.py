@@ -44,6 +44,8 @@ def folder(tmp_path):
     (tmp_path / "recording.har").write_text(json.dumps({"log": {"entries": [entry]}}))
     (tmp_path / "logs/deep").mkdir(parents=True)
     (tmp_path / "logs/deep/cut.sse").write_bytes(CUT)
+    row = {"id": "a", "sse": WHOLE.decode()}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     (tmp_path / "bin").mkdir()
     script(tmp_path / "bin/streamkit", f'exec "{sys.executable}" -W error -m streamkit "$@"')
     script(tmp_path / "bin/curl", f'exec cat "{tmp_path}/recording.sse"')

@@ -1,0 +1,281 @@
+"""`streamkit batch`: the streams of many files, or of tables, as rows, on all cores."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import re
+import time
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from streamkit._errors import StreamkitError
+from streamkit._limits import Limits
+
+from ._command import Command
+from ._each import add_jobs_argument, said_of, taken, tell_skipped
+from ._escape import escape_line
+from ._files import STDIN, File
+from ._inputs import INCOMPLETE, OK, USAGE, add_form_arguments, files_of, reading_options
+from ._output import put, tell
+from ._said import Said
+
+
+if TYPE_CHECKING:
+    from streamkit.engines._job import Job
+    from streamkit.engines._plan import Part
+    from streamkit.engines._tally import Tally
+
+
+__all__ = ["COMMAND"]
+
+DESCRIPTION = """\
+OUT is a folder.  Each file in it, part-000000 and so on, has a row for each stream, in
+the order of the inputs: where it was, the response as JSON, its text, finish reasons,
+token counts, whether it is complete, the error, the issues.  What is wrong with an
+input is said in its rows; the others go on.  A part is there only when it is whole:
+after a kill at any moment, the same command with --resume makes those that are missing,
+and the result is that of one run.  It refuses inputs that have changed.
+
+With --body the inputs are tables, in Parquet or JSON lines, with a body in each row.
+"""
+
+EXAMPLES = """\
+  streamkit batch logs out                        # a folder of recordings, on all cores
+  streamkit batch --resume logs out-2             # begin, or go on after a kill
+  streamkit batch --to parquet --jobs 2 logs out-3 # for Spark, DuckDB, pandas
+  streamkit batch --body sse --keep id rows.jsonl out-4 # a column of a table
+"""
+
+SIZE = re.compile(r"([0-9]{1,12})([KMG]?)")
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@attrs.frozen
+class _PartFile(File):
+    """A part, as what the processes are given to read."""
+
+    part: Part | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is called in messages."""
+        assert self.part is not None
+        return f"part {self.part.number} ({self.part.names})"
+
+    @property
+    def size(self) -> int:
+        """About how many bytes are read for it."""
+        return 0 if self.part is None else self.part.size
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to *parser*."""
+    parser.add_argument(
+        "files", nargs="+", metavar="IN", help="a recording or a table, a folder, or a pattern"
+    )
+    parser.add_argument("output", metavar="OUT", help="the folder to write to")
+    parser.add_argument("--resume", action="store_true", help="go on with the job in OUT, if any")
+    add_jobs_argument(parser, "parts", "auto")
+    add_form_arguments(parser)
+    _add_table_arguments(parser.add_argument_group("tables"))
+    group = parser.add_argument_group("writing")
+    group.add_argument(
+        "--to", choices=("jsonl", "parquet"), default="jsonl", help="the form of the parts (jsonl)"
+    )
+    group.add_argument(
+        "--part-size",
+        type=_size,
+        default="64M",
+        metavar="N",
+        help="read about N bytes for each part; K, M and G stand for KiB, MiB, GiB (64M)",
+    )
+
+
+def _add_table_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--body", metavar="NAME", help="the column that holds the bodies")
+    group.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a column to stand before those of the rows; may be given several times",
+    )
+    group.add_argument(
+        "--prefix", default="", help="what stands before the names of the rows' own columns"
+    )
+
+
+def _size(text: str) -> int:
+    found = SIZE.fullmatch(text)
+    size = int(found[1]) * UNITS[found[2]] if found else 0
+    if not size:
+        raise argparse.ArgumentTypeError(f"must be a number of bytes, such as 64M, not {text!r}")
+    return size
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the rows of all inputs, print what became of them, and return the exit status."""
+    problem = _problem(args)
+    if problem is not None:
+        tell(problem)
+        return USAGE
+    try:
+        return _run(args)
+    except StreamkitError as error:
+        tell(f"{error.code}: {error}")
+    except ValueError as error:  # of columns
+        tell(str(error))
+    except KeyboardInterrupt:
+        tell("stopped; the same command with --resume goes on")
+        raise
+    return USAGE
+
+
+def _problem(args: argparse.Namespace) -> str | None:
+    """Return what is wrong with *args*, if anything is."""
+    if STDIN in args.files:
+        return "standard input cannot be read again after a kill; put it into a file"
+    if args.body is None and args.keep:
+        return "--keep is for tables: name the column of the bodies with --body"
+    if args.body is not None and (args.field or args.group_by or args.order_by):
+        return "--body is for tables with a body in each row; without it, rows are put together"
+    return None
+
+
+# -- The job -------------------------------------------------------------------------
+
+
+def _run(args: argparse.Namespace) -> int:
+    from streamkit.engines._begin import parts_of
+    from streamkit.engines._folder import Folder
+    from streamkit.engines._plan import Input
+
+    files = files_of(args)
+    inputs = [Input.of(file.name) for file in taken(args, files)]
+    tell_skipped(files)
+    args.job, parts = parts_of(_job(args), inputs)
+    args.folder = Folder(Path(args.output))
+    with args.folder.opened(args.job, inputs, resume=args.resume):
+        return _Run(args, parts).run()
+
+
+def _job(args: argparse.Namespace) -> Job:
+    from streamkit.engines._batch import Reading
+    from streamkit.engines._job import Job
+
+    reading = Reading(
+        form=args.form,
+        kind=args.kind,
+        cumulative=args.cumulative,
+        limits=Limits(**dict(args.limits)),
+        options=reading_options(args),
+        json=args.json_library,
+    )
+    return Job(
+        reading=reading,
+        to=args.to,
+        part_size=args.part_size,
+        body=args.body,
+        keep=tuple(args.keep),
+        prefix=args.prefix,
+    )
+
+
+def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
+    """Write a part, and say its numbers; an error of the output is for the command to raise."""
+    assert isinstance(file, _PartFile)
+    add = args.meter.add if args.meter is not None else lambda _: None
+    try:
+        tally = args.folder.write(file.part, args.job, add)
+    except OSError as error:
+        if error.errno == errno.ESTALE:
+            tell(f"{file.label}: {error.filename}: {error.strerror}")
+            yield Said(status=USAGE)
+        else:
+            yield Said(data=[error.errno, error.strerror or str(error), args.output])
+    else:
+        yield Said(data=tally.plain())
+
+
+@attrs.define
+class _Run:
+    """The parts that are missing are made, and all are counted."""
+
+    args: argparse.Namespace
+    parts: list[Part]
+    made: int = 0
+
+    def run(self) -> int:
+        from streamkit.engines._tally import Tally
+
+        start = time.monotonic()
+        done, missing = self._sorted_out()
+        total, new = Tally(), Tally()
+        for part in done:
+            total.add(self.args.folder.tally(part))
+        for one in said_of(self.args, _say, iter(missing), len(missing)):
+            if isinstance(one.data, list):
+                raise OSError(*one.data)
+            if one.data is not None:
+                new.add(Tally.of(one.data))
+                self.made += 1
+        total.add(new)
+        return self._end(total, new, len(missing), time.monotonic() - start)
+
+    def _sorted_out(self) -> tuple[list[Part], list[File]]:
+        """Return the parts that are there, and those to make."""
+        folder, job = self.args.folder, self.args.job
+        done = [part for part in self.parts if folder.is_done(part, job)]
+        there = {part.number for part in done}
+        missing: list[File] = [
+            _PartFile(f"part-{part.number}", part=part)
+            for part in self.parts
+            if part.number not in there
+        ]
+        if self.args.meter is not None:
+            self.args.meter.expect(missing, "parts")
+        return done, missing
+
+    def _end(self, total: Tally, new: Tally, wanted: int, seconds: float) -> int:
+        put("".join(f"{line}\n" for line in _summary(self.args.output, len(self.parts), total)))
+        put(_rate(new, seconds) + "\n")
+        if self.made < wanted:
+            missing = f"{wanted - self.made} parts are missing"
+            tell(f"{missing}; the same command with --resume tries again")
+            return USAGE
+        self.args.folder.finish(total, len(self.parts))
+        return OK if total.streams and total.states["complete"] == total.streams else INCOMPLETE
+
+
+def _summary(output: str, parts: int, total: Tally) -> Iterator[str]:
+    """Yield the lines that say what became of all streams."""
+    counts = [f"{parts} parts", f"{total.streams} streams", f"{total.chunks} chunks"]
+    yield " · ".join([escape_line(output), *counts, *_counts(total.states)])
+    for name, counter in (("errors", total.errors), ("issues", total.issues)):
+        if counter:
+            yield " · ".join([name, *_counts(counter)])
+
+
+def _counts(counter: Mapping[str, int]) -> list[str]:
+    return [f"{name}={count}" for name, count in sorted(counter.items())]
+
+
+def _rate(new: Tally, seconds: float) -> str:
+    seconds = max(seconds, 1e-3)
+    streams, size = new.streams / seconds, new.size / seconds / 1e6
+    return f"time · {seconds:.1f} s · {streams:.0f} streams/s · {size:.1f} MB/s"
+
+
+COMMAND = Command(
+    name="batch",
+    summary="write the streams of many files or of tables as rows, on all cores, resumable",
+    description=DESCRIPTION,
+    examples=EXAMPLES,
+    add_arguments=add_arguments,
+    run=run,
+)
