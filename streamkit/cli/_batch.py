@@ -70,7 +70,8 @@ class _PartFile(File):
     @property
     def size(self) -> int:
         """About how many bytes are read for it."""
-        return 0 if self.part is None else self.part.size
+        assert self.part is not None
+        return self.part.size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

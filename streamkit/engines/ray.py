@@ -8,7 +8,7 @@ Thin: Ray hands over tables, `rebuild_batch` makes the rows.  It is public as
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -23,10 +23,10 @@ from ._groups import MOST_BYTES, Grouper
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ray.data import Dataset
-
 
 __all__ = ["rebuild"]
+
+Dataset = TypeVar("Dataset")
 
 # Rows handed over at once: bodies may be large.
 BATCH = 256
@@ -72,8 +72,9 @@ def rebuild(
         UnknownForm: If *form* is not known.
     """
     arrow()
+    given: Any = ds
     mapper = mapper_of(
-        ds.columns() or [],
+        given.columns() or [],
         body=body,
         keep=keep,
         group=group,
@@ -86,10 +87,15 @@ def rebuild(
         limits=limits,
     )
     read = _Tables(mapper).rows  # a method, as Ray asks for its name
-    rows = ds.select_columns(needed(mapper)[1])
+    rows = given.select_columns(needed(mapper)[1])
+    result: Dataset
     if isinstance(mapper, Grouper):
-        return rows.groupby(mapper.group).map_groups(read, batch_format="pyarrow")
-    return rows.map_batches(read, batch_format="pyarrow", batch_size=BATCH, zero_copy_batch=True)
+        result = rows.groupby(mapper.group).map_groups(read, batch_format="pyarrow")
+    else:
+        result = rows.map_batches(
+            read, batch_format="pyarrow", batch_size=BATCH, zero_copy_batch=True
+        )
+    return result
 
 
 @attrs.frozen
@@ -99,6 +105,7 @@ class _Tables:
     mapper: Rebuilder | Grouper
 
     def rows(self, table: pa.Table) -> pa.Table:
+        """Return the rows of *table*, with what is kept of it."""
         pa = arrow()
         if isinstance(self.mapper, Grouper) and self.mapper.order is not None:
             table = table.sort_by(self.mapper.order)

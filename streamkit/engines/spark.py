@@ -8,7 +8,8 @@ Thin: Spark hands over record batches, `rebuild_batch` makes the rows.  It is pu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any, TypeVar
 
 from streamkit._kinds import Kind
 from streamkit._limits import Limits
@@ -19,12 +20,10 @@ from ._groups import MOST_BYTES, Grouper
 from ._row import COLUMNS
 
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
-
-
 __all__ = ["rebuild"]
+
+# Spark has a class for each way to reach it; what comes in goes out.
+DataFrame = TypeVar("DataFrame")
 
 
 def rebuild(
@@ -74,8 +73,9 @@ def rebuild(
         UnknownForm: If *form* is not known.
     """
     arrow()
+    table: Any = df
     mapper = mapper_of(
-        df.columns,
+        table.columns,
         body=body,
         keep=keep,
         group=group,
@@ -88,12 +88,13 @@ def rebuild(
         limits=limits,
     )
     passed, read = needed(mapper)
-    rows = df.select([_quoted(name) for name in read])
+    rows = table.select([_quoted(name) for name in read])
     if isinstance(mapper, Grouper):
         rows = rows.repartition(_quoted(mapper.group))
         by = [mapper.group, *([] if mapper.order is None else [mapper.order])]
         rows = rows.sortWithinPartitions([_quoted(name) for name in by])
-    return rows.mapInArrow(mapper, _schema(rows.schema, passed, prefix))
+    result: DataFrame = rows.mapInArrow(mapper, _schema(rows.schema, passed, prefix))
+    return result
 
 
 def _quoted(name: str) -> str:
@@ -101,9 +102,9 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _schema(schema: StructType, passed: list[str], prefix: str) -> StructType:
-    from pyspark.sql import types
-
+def _schema(schema: Any, passed: list[str], prefix: str) -> Any:
+    """Return the `StructType` of the columns *passed* of *schema*, and of a row's."""
+    types: Any = import_module("pyspark.sql.types")  # so that type checkers need no Spark
     of_kind = {
         "text": types.StringType(),
         "texts": types.ArrayType(types.StringType()),

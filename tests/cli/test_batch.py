@@ -310,7 +310,7 @@ def test_progress(run, inputs):
             self.size, self.names = 0, []
 
         def expect(self, files, what="files"):
-            self.what = what
+            self.what, self.expected = what, sum(file.size for file in files)
 
         def start(self, file):
             self.names.append(file.label)
@@ -329,7 +329,7 @@ def test_progress(run, inputs):
     args.meter = meter
     assert _batch.run(args) == 1
     assert meter.size == sum(path.stat().st_size for path in (inputs / "in").iterdir())
-    assert meter.what == "parts"
+    assert (meter.what, meter.expected) == ("parts", meter.size)
     assert meter.names[0].startswith("part 0 (in")
     assert any(" … " in name for name in meter.names)
 
