@@ -1,5 +1,5 @@
 """
-Write the generated tables of `issues.md` and `limits.md`: `python docs/tables.py`.
+Write the generated tables of `issues.md`, `limits.md` and `reference.md`: `python docs/tables.py`.
 
 Each stands between two marks in its page; a test compares the pages with what
 this makes from the code.
@@ -7,10 +7,12 @@ this makes from the code.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -90,10 +92,34 @@ def limits_table() -> str:
     return table(("limit", "default", "what it bounds"), rows)
 
 
+def reference_tables() -> str:
+    """Return a table of the public names for each part of the package, under a heading."""
+    reference = _neighbour("reference")
+    return "\n\n".join(
+        f"## {reference.title(part)}\n\n"
+        + table(("name", ""), ((f"`{name}`", reference.summary(name)) for name in names))
+        for part, names in reference.parts().items()
+    )
+
+
+def _neighbour(name: str) -> Any:
+    """Return the module *name* of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def tables() -> dict[str, dict[str, str]]:
     """Return all generated tables, by page and mark."""
     issues = {section: issues_table(section) for section in SECTIONS}
-    return {"issues.md": issues, "limits.md": {"limits": limits_table()}}
+    return {
+        "issues.md": issues,
+        "limits.md": {"limits": limits_table()},
+        "reference.md": {"names": reference_tables()},
+    }
 
 
 def with_tables(text: str, page: str) -> str:

@@ -68,7 +68,7 @@ def rows(text):
 # -- Generated tables ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["issues.md", "limits.md"])
+@pytest.mark.parametrize("page", ["issues.md", "limits.md", "reference.md"])
 def test_generated_tables(page):
     """`python docs/tables.py` would change nothing."""
     text = read(page)
@@ -333,6 +333,26 @@ def test_all_pages_are_in_the_index():
     for name in (path.name for path in DOCS.glob("*.md") if path.name != "index.md"):
         assert f"({name})" in read("index.md")
         assert f"(docs/{name})" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_all_names_are_in_the_reference():
+    """Each name of the door stands there once: by its own name, or by that of its room."""
+    found = [
+        name.rpartition(".")[2]
+        for name in re.findall(r"^\| `([\w.]+)` ", read("reference.md"), re.MULTILINE)
+    ]
+    missing = {*streamkit.__all__} - {*found, "__version__"}
+    assert not missing, "python docs/tables.py"
+
+
+def test_the_site_has_each_page():
+    """No page of the navigation is missing here, nor from the root of the repository."""
+    config = ROOT / "mkdocs.yml"
+    if not config.is_file():
+        pytest.skip("the configuration of the site is not here")
+    pages = re.findall(r"([\w-]+\.md)$", config.read_text(encoding="utf-8"), re.MULTILINE)
+    rest = {page.upper().replace("MD", "md") for page in pages if not (DOCS / page).is_file()}
+    assert rest == {"CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md"}
 
 
 def test_public_names_are_real():
