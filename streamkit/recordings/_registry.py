@@ -35,6 +35,11 @@ __all__ = ["FORMS", "HEAD", "form_named", "form_of", "sniff"]
 # How much of a recording is looked at, in bytes.
 HEAD = 1 << 16
 
+# Events of chunks, plainly so: what is kept in no other form starts like this, and looking
+# for all of them takes longer than reading a stream.
+PLAIN_EVENTS = re.compile(
+    rb'data: ?\{(?>"[^\r\n]{0,4096}?"choices")[^\r\n]*+(?<=\})(\r?\n)\1data: ?[\[{]'
+)
 EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(?:(?:data|event|id|retry|error)[ \t]*:|:)")
 JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*[{\[]")
 # What starts like the form, and what only the framing can tell anything of.
@@ -135,6 +140,8 @@ def sniff(data: bytes) -> Form:
 
 def form_of(head: bytes) -> Form:
     """Return the form that *head*, the start of a recording without wrappers, looks like."""
+    if PLAIN_EVENTS.match(head):
+        return FORMS["sse"]
     return max(FORMS.values(), key=lambda form: form.looks(head))
 
 
