@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from ._closing import aclose, close
 from ._events import StreamEvent
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["AsyncStream", "Stream"]
+
+OVER: Final = object()
+"""What comes of a source that has ended; a chunk may be None."""
 
 
 class StreamOptions(IntakeOptions, total=False):
@@ -66,7 +70,8 @@ class BaseStream:
         """Take the next *item* of the source."""
         if self._on_life is not None:
             self._on_life()
-        self._events += self._live.feed(item)
+        if not self._live.has_ended:  # closed meanwhile: by `on_life`, or by another task
+            self._events += self._live.feed(item)
 
     @property
     def _has_enough(self) -> bool:
@@ -181,13 +186,16 @@ class Stream(BaseStream):
 
     def _read(self) -> None:
         try:
-            self._take(next(self._items))
-        except StopIteration:
-            self._end()
+            item = next(self._items, OVER)
+            if item is not OVER:
+                self._take(item)
         except BaseException:
-            self.close()
+            with suppress(Exception):  # what went wrong first is what the caller has to know
+                self.close()
             raise
-        if self._has_enough:
+        if item is OVER:
+            self._end()
+        elif self._has_enough:
             self.close()
 
     def close(self) -> None:
@@ -241,7 +249,10 @@ class AsyncStream(BaseStream):
     def __init__(self, source: AsyncIterable[Any], **options: Unpack[StreamOptions]) -> None:
         super().__init__(source, **options)
         if not isinstance(source, AsyncIterable):
-            raise TypeError(f"source must be an async iterable, not {type(source).__name__}")
+            raise TypeError(
+                f"source must be an async iterable, not {type(source).__name__}; "
+                f"Stream reads other iterables"
+            )
         self._items: AsyncIterator[Any] = aiter(source)
 
     async def __aiter__(self) -> AsyncIterator[StreamEvent]:
@@ -267,13 +278,16 @@ class AsyncStream(BaseStream):
 
     async def _read(self) -> None:
         try:
-            self._take(await anext(self._items))
-        except StopAsyncIteration:
-            self._end()
+            item = await anext(self._items, OVER)
+            if item is not OVER:
+                self._take(item)
         except BaseException:
-            await self.aclose()
+            with suppress(Exception):  # as above
+                await self.aclose()
             raise
-        if self._has_enough:
+        if item is OVER:
+            self._end()
+        elif self._has_enough:
             await self.aclose()
 
     async def aclose(self) -> None:
@@ -297,9 +311,12 @@ class AsyncStream(BaseStream):
 
 def _checked(source: Any) -> Any:
     """Return *source*, an iterable of blocks or of chunks."""
+    name = type(source).__name__
     if isinstance(source, (str, bytes, bytearray, memoryview, dict)):
         raise TypeError(
-            f"source must be an iterable of blocks or chunks, not {type(source).__name__}; "
+            f"source must be an iterable of blocks or chunks, not {name}; "
             f"for what is whole there is rebuild()"
         )
+    if isinstance(source, AsyncIterable) and not isinstance(source, Iterable):
+        raise TypeError(f"source is async ({name}): AsyncStream reads it")
     return source

@@ -16,6 +16,7 @@ from streamkit import (
     FramingError,
     IncompleteStream,
     InputRefused,
+    IssueReported,
     LimitExceeded,
     Limits,
     Stream,
@@ -337,3 +338,127 @@ def test_wrong_options(way):
     """A misspelled option is no option."""
     with pytest.raises(TypeError, match="snapshot"):
         way.stream(way.source(), snapshot=True)
+
+
+# -- Whoever closes, and whatever raises ---------------------------------------------
+
+
+class Stubborn:
+    """A source whose reading and closing fail."""
+
+    def __init__(self, error=None):
+        self.error = error
+        self.closed = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.error is None:
+            return A
+        raise self.error
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return self.__next__()
+
+    def close(self):
+        self.closed += 1
+        raise OSError("closing")
+
+
+def test_an_error_of_the_source_is_not_hidden_by_one_of_its_closing(way):
+    """The first error says what is wrong."""
+    source = Stubborn(ConnectionResetError("reset"))
+    stream = way.stream(source)
+    with pytest.raises(ConnectionResetError, match="reset"):
+        way.all(stream)
+    assert source.closed == 1
+    assert stream.outcome.response is None
+
+
+def test_an_error_of_closing_alone_is_raised(way):
+    """Nobody else would tell of it."""
+    source = Stubborn()
+    with pytest.raises(OSError, match="closing"):
+        way.within(way.stream(source))
+
+
+def test_what_the_iterator_raises_when_closed_leaves_no_source_open(way):
+    """A generator may fail when it is closed; the connection behind it is closed all the same."""
+
+    class Failing(way.source):
+        def __iter__(self):
+            try:
+                yield from self.items
+            finally:
+                raise OSError("iterator")
+
+        async def __aiter__(self):
+            try:
+                for item in self.items:
+                    yield item
+            finally:
+                raise OSError("iterator")
+
+    source = Failing(A, A)
+    with pytest.raises(OSError, match="iterator"):
+        way.within(way.stream(source))
+    assert source.closed == 1
+
+
+def test_what_on_life_raises_comes_out(way):
+    """`StopIteration`, too, which no end of the source may be taken for."""
+
+    def fail():
+        raise (StopIteration, StopAsyncIteration)[way is Async]
+
+    source = way.source(A)
+    with pytest.raises(RuntimeError, match=r"Stop(Async)?Iteration"):
+        way.all(way.stream(source, on_life=fail))
+    assert source.closed == 1
+
+
+def test_on_life_may_close(way):
+    """The block that came with it is left out, and the loop ends."""
+    source = Source(A, A)
+    stream = Stream(source, on_life=lambda: stream.close())
+    assert deltas(stream) == []
+    assert (source.read, source.closed) == (1, 1)
+    assert stream.outcome.response is None
+
+
+def test_another_task_closes():
+    """Who reads gets what was noticed at the end, and no block that comes later."""
+
+    class Slow(AsyncSource):
+        def __aiter__(self):
+            return self
+
+        async def __anext__(self):
+            await asyncio.sleep(0.01)
+            return A
+
+    async def run():
+        source = Slow()
+        stream = AsyncStream(source)
+        reader = asyncio.create_task(anext(stream, None))
+        await asyncio.sleep(0)
+        await stream.aclose()
+        return source.closed, type(await reader), stream.outcome.response
+
+    assert asyncio.run(run()) == (1, IssueReported, None)
+
+
+def test_sources_of_the_other_kind_are_told():
+    """Each names the class that reads them."""
+
+    async def source():
+        yield A
+
+    with pytest.raises(TypeError, match="AsyncStream reads it"):
+        Stream(source())
+    with pytest.raises(TypeError, match="not list; Stream reads"):
+        AsyncStream([A])
