@@ -142,6 +142,34 @@ def test_wrong_usage(run, inputs, arguments, message):
     assert sorted(inputs.rglob("*")) == before
 
 
+def test_without_pyarrow(run, inputs, monkeypatch):
+    """What to install is said, before anything is written."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run("batch", "in", "out", "--to", "parquet")
+    assert result.status == 2
+    assert "not_installed: tables need pyarrow: install streamkit-llm[parquet]" in result.err
+    assert not (inputs / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_memory_is_bounded(tmp_path):
+    """Ten times as many rows, in one file and one part, take no more memory."""
+    peaks = []
+    for count in (400, 4000):
+        row = {"b": sse(*[chunk(content="word " * 20)] * 100, chunk(finish="stop")).decode()}
+        (tmp_path / "rows.jsonl").write_text((json.dumps(row) + "\n") * count)
+        script = (
+            "import re, sys; from streamkit.cli import main; main(sys.argv[1:]);"
+            "print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"
+        )
+        options = ["--body", "b", "--jobs", "1", "--part-size", "1G"]
+        command = [sys.executable, "-c", script, "batch", *options, "rows.jsonl", f"out{count}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        peaks.append(int(done.stdout.split()[-1]))
+    assert peaks[1] < peaks[0] + 8_000
+
+
 # -- Going on ----------------------------------------------------------------------------
 
 
