@@ -22,10 +22,10 @@ from ._trace import Item, Row, Traced, trace
 __all__ = ["COMMAND"]
 
 DESCRIPTION = """\
-Times are kept by jsonl ({"t": …, "chunk": …} on each line), csv and har; sse and json
-have no place for them.  [DONE] is kept by sse and har; comments and event ids by none.
-A cut stream is converted like any other.  Several files are written one after another,
-as if they were one; in har each stream is an entry.
+Times are kept by jsonl ({"t": …, "chunk": …} on each line, if the first chunk has one),
+csv and har; sse and json have no place for them.  [DONE] is kept by sse and har;
+comments and event ids by none.  A cut stream is converted like any other.  Several
+files are written one after another, as if they were one; in har each stream is an entry.
 """
 
 EXAMPLES = """\
@@ -43,6 +43,7 @@ class _State:
     kept: int = 0
     lost: int = 0
     is_timed: bool = False
+    starts_timed: bool = False
     streams: int = 0
 
 
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
         tell(f"{state.lost} payloads were no JSON and are left out; streamkit inspect has them")
     if state.is_timed and args.to in ("sse", "json"):
         tell(f"{args.to} has no place for times; jsonl, csv and har keep them")
+    if state.is_timed and args.to == "jsonl" and not state.starts_timed:
+        tell("jsonl has times if the first chunk has one, so they are left out; csv keeps them")
     if state.streams > 1 and args.to not in ("sse", "har"):
         tell(f"{state.streams} streams with no [DONE] between; streamkit split parts them")
     if not state.kept:
@@ -89,6 +92,7 @@ def _items(args: argparse.Namespace, state: _State, *, keep: bool = False) -> It
 
 def _note(item: Item, source: str, state: _State) -> None:
     if isinstance(item, Row):
+        state.starts_timed |= not state.kept and item.value is not LOST and item.time is not None
         state.kept += item.value is not LOST
         state.lost += item.value is LOST
         state.is_timed = state.is_timed or item.time is not None

@@ -29,7 +29,7 @@ def written(rows: Iterable[Row], form: str) -> Iterator[str]:
     if form == "sse":
         return map(_event, _payloads(rows))
     if form == "jsonl":
-        return map(_line, _chunks(rows))
+        return _lines(_chunks(rows))
     return _array(rows) if form == "json" else _table(rows)
 
 
@@ -49,11 +49,21 @@ def _event(row: Row) -> str:
     return f"data: {_data(row)}\n\n"
 
 
-def _line(row: Row) -> str:
-    chunk = encode(row.value)
-    if row.time is None:
-        return chunk + "\n"
-    return f'{{"t":{encode(row.time)},"chunk":{chunk}}}\n'
+def _lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield lines that are all alike, as the first one is: a reader takes them for such."""
+    rows = iter(rows)
+    for first in rows:
+        line = _bare if first.time is None else _timed
+        yield line(first)
+        yield from map(line, rows)
+
+
+def _bare(row: Row) -> str:
+    return encode(row.value) + "\n"
+
+
+def _timed(row: Row) -> str:
+    return f'{{"t":{encode(row.time)},"chunk":{encode(row.value)}}}\n'
 
 
 def _array(rows: Iterable[Row]) -> Iterator[str]:

@@ -75,6 +75,7 @@ ORDERS = (
     "i",
 )
 FIRST_ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
+ABSENT = (None, "")
 DATA_LINE = re.compile(rb"(?m)^data:")
 FINISHED = re.compile(rb'\[DONE\]|"finish_reason"\s*:\s*"|"object"\s*:\s*"chat\.completion"')
 
@@ -104,9 +105,11 @@ def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
     values = [value for row in rows if (value := at(row, path)) not in (None, "")]
     if any(map(is_list_of_rows, values)):
         return Plan(path=path, is_list=True, is_body=True)
+    for name in (options.group_by, options.order_by, options.time_field):
+        _refuse_unknown(rows, name)
     group = options.group_by or _column(rows, GROUPS, path)
     order = options.order_by or _order(rows, group, path)
-    time = options.time_field or _column(rows, TIMES, path, holds=_is_time)
+    time = options.time_field or _column(rows, TIMES, path, holds=_may_be_time)
     asked = options.group_by or options.order_by
     is_body = not asked and _are_bodies([as_bytes(value) for value in values])
     return Plan(
@@ -143,6 +146,13 @@ def _path(rows: list[Any], field: str | None) -> Path | None:
     return max(paths, key=lambda path: paths[path], default=None)
 
 
+def _refuse_unknown(rows: list[Any], name: str | None) -> None:
+    """Refuse *name* if it is no column: all rows would be of one stream, or in disorder."""
+    columns = (row for row in rows if isinstance(row, Mapping))
+    if name is not None and not any(name in row for row in columns):
+        raise UnknownForm(f"no row has the column {quote(name)}")
+
+
 def path_in(row: Any) -> Path | None:
     """Return the path to the stream of *row*, or to the list of rows that hold its chunks."""
     path = find(row)
@@ -163,8 +173,9 @@ def _is_newest_first(rows: list[Any], name: str | None) -> bool:
     """Tell whether the times of *rows* run backwards, as log stores list what they find."""
     if name is None:
         return False
-    times = [seconds(row.get(name), name) or 0.0 for row in rows if isinstance(row, Mapping)]
-    return times[0] > times[-1] and all(late >= early for late, early in pairwise(times))
+    found = (seconds(row.get(name), name) for row in rows if isinstance(row, Mapping))
+    times = [time for time in found if time is not None]
+    return times[:1] > times[-1:] and all(late >= early for late, early in pairwise(times))
 
 
 def _column(
@@ -174,11 +185,13 @@ def _column(
     *,
     holds: Callable[[Any, str], bool] | None = None,
 ) -> str | None:
-    """Return the first of *names* that is a column of all rows and *holds* what it should."""
+    """Return the first of *names* that is a column of the rows and *holds* what it should."""
     holds = holds or _is_identity
     dicts = [row for row in rows if isinstance(row, Mapping)]
     for name in names:
-        if dicts and path[:1] != (name,) and all(holds(row.get(name), name) for row in dicts):
+        values = [row.get(name) for row in dicts]
+        is_empty = all(value in ABSENT for value in values)
+        if path[:1] != (name,) and not is_empty and all(holds(value, name) for value in values):
             return name
     return None
 
@@ -187,8 +200,9 @@ def _is_identity(value: Any, _name: str) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
 
 
-def _is_time(value: Any, name: str) -> bool:
-    return seconds(value, name) is not None
+def _may_be_time(value: Any, name: str) -> bool:
+    """Tell whether *value* is a time; of several streams in a file, some may have none."""
+    return value in ABSENT or seconds(value, name) is not None
 
 
 def _is_number(value: Any, _name: str) -> bool:

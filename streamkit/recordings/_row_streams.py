@@ -171,19 +171,29 @@ def _piece(row: Any, number: int, plan: Plan) -> Piece | None:
     place = f"row {number}"
     if isinstance(row, BadRow):
         return Piece(row.raw + b"\n", None, place)  # the core says what is wrong with it
-    assert plan.path is not None
-    value = at(row, plan.path)
+    value = _value(row, plan)
     if value is None:
         return None
     time = (
         seconds(row.get(plan.time), plan.time) if plan.time and isinstance(row, Mapping) else None
     )
-    if plan.path == () and plan.time:
+    if value is row and plan.time and isinstance(value, Mapping):
         value = {key: item for key, item in value.items() if key != plan.time}
     data = as_bytes(value)
     if plan.is_lines and is_text(value):
         data += b"\n"
     return Piece(data, time, place)
+
+
+def _value(row: Any, plan: Plan) -> Any:
+    """Return what *row* holds; chunks with and without something around them may follow."""
+    assert plan.path is not None
+    value = at(row, plan.path)
+    if value is None and is_stream(row):
+        return row
+    if value is row and not is_stream(row):
+        return at(row, find(row) or ())
+    return value
 
 
 @attrs.define

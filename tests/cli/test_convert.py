@@ -55,6 +55,18 @@ def test_jsonl_keeps_times(run, monkeypatch):
     assert rows[0]["chunk"] == chunk(content="Hé")
 
 
+def test_jsonl_is_all_of_one_kind(run, monkeypatch):
+    """As its first line is: a reader of lines that differ could take some for no chunks."""
+    untimed = [event(chunk("chatcmpl-9", content="x"))]
+    give(monkeypatch, timed(), untimed)
+    result = run("convert", "--to", "jsonl")
+    assert [row["t"] for row in result.values] == [1e9, 1e9 + 1, None]
+    give(monkeypatch, untimed, timed())
+    result = run("convert", "--to", "jsonl")
+    assert all("choices" in row for row in result.values)
+    assert "times if the first chunk has one" in result.err
+
+
 def test_csv(run, monkeypatch):
     """Two columns; without times the first is empty."""
     give(monkeypatch, timed())

@@ -129,6 +129,32 @@ def test_field():
             read(JSON, lines(*rows), field=field, block=99)
 
 
+def test_columns_that_no_row_has():
+    """A misspelled name is told, as rows that nothing tells apart would be one stream."""
+    rows = [{"a": BODY, "b": 1}, {"a": OTHER, "b": 2}]
+    for name in ("group_by", "order_by", "time_field"):
+        assert read(JSON, lines(*rows), **{name: "b"})
+        with pytest.raises(UnknownForm, match="no row has the column 'c'"):
+            read(JSON, lines(*rows), **{name: "c"})
+
+
+@pytest.mark.parametrize("bare", [1, 2, 5])
+def test_chunks_with_and_without_something_around_them(bare):
+    """As when files are written one behind the other; whichever are more."""
+    around = [{"t": 1.5, "chunk": chunk(content="a")}, {"t": 2.5, "chunk": chunk(content="a")}]
+    (recording,) = read(JSON, lines(*around, *[chunk(content="b")] * bare))
+    assert text(recording) == "aa" + "b" * bare
+    assert "not_a_chunk" not in outcomes(recording)[0].issue_counts
+
+
+def test_times_that_only_some_rows_have():
+    """They are taken where they are, and say nothing of an order."""
+    rows = [{"t": 1.5, "chunk": chunk(content="a")}, {"t": None, "chunk": chunk(content="b")}]
+    for order in (rows, rows[::-1]):
+        (recording,) = read(JSON, lines(*order))
+        assert [piece.time for piece in recording.pieces] == [row["t"] for row in order]
+
+
 def test_field_that_is_no_stream():
     """What was asked for is taken as it is: the core says what it is."""
     (recording,) = read(JSON, lines({"a": BODY, "b": "text"}), field="b")
