@@ -1,0 +1,92 @@
+"""Chunks in rows that come sorted by stream: put together across batches, in bounds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import streamkit
+
+from streamkit.engines._arrow import MOST_ROWS
+from streamkit.engines._call import mapper_of, needed
+from streamkit.engines._row import COLUMNS
+from tests.cli.helpers import chunk
+
+from .tables import chunk_rows, text_of
+
+
+pa = pytest.importorskip("pyarrow")
+NAMES = ["stream", "seq", "user", "chunk"]
+DEFAULTS = {"keep": (), "group": None, "order": None, "group_bytes": 1 << 20, "prefix": ""}
+
+
+def mapper(**options):
+    return mapper_of(NAMES, body="chunk", **{**DEFAULTS, **options})
+
+
+def batches(rows, size):
+    table = pa.table(dict(zip(NAMES, zip(*rows, strict=True), strict=True)))
+    return table.to_batches(max_chunksize=size)
+
+
+def run(mapper, rows, size=1000):
+    return [row for batch in mapper(batches(rows, size)) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12, 13, 1000])
+def test_across_batches(size):
+    """Wherever the batches end, each stream is one row."""
+    found = run(mapper(group="stream", order="seq", keep=["user"]), sorted(chunk_rows(9)), size)
+    assert [row["stream"] for row in found] == [f"s{number}" for number in range(9)]
+    assert [row["text"] for row in found] == [text_of(number) for number in range(9)]
+    assert [*found[0]] == ["stream", "user", *COLUMNS]
+
+
+def test_without_order():
+    """The rows of a stream stay as they come."""
+    found = run(mapper(group="stream"), sorted(chunk_rows(3)))
+    assert {row["chunks"] for row in found} == {12, 13}
+
+
+def test_many_streams():
+    """They are handed on before all are read."""
+    rows = [(f"s{n:05}", 0, "u", json.dumps(chunk(content=str(n)))) for n in range(MOST_ROWS + 5)]
+    given = iter(batches(rows, 100))
+    first = next(mapper(group="stream")(given))
+    assert first.num_rows == MOST_ROWS
+    assert len(run(mapper(group="stream"), rows)) == MOST_ROWS + 5
+
+
+def test_gaps_and_nulls():
+    """A number that is missing is noticed; a chunk that is null adds nothing."""
+    part = json.dumps(chunk(content="a"))
+    rows = [("s", 0, "u", part), ("s", 1, "u", None), ("s", 2, "u", part), ("s", 5, "u", part)]
+    (row,) = run(mapper(group="stream", order="seq"), rows)
+    assert row["text"] == "aaa"
+    assert "rows_missing" in row["issue_codes"]
+
+
+def test_needed():
+    """Only the columns that are used are read."""
+    assert needed(mapper(keep=["user"])) == (["user"], ["user", "chunk"])
+    grouper = mapper(group="stream", order="seq")
+    assert needed(grouper) == (["stream"], ["stream", "chunk", "seq"])
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"keep": "user"}, TypeError),
+        ({"order": "seq"}, TypeError),
+        ({"keep": ["no"]}, ValueError),
+        ({"group": "no"}, ValueError),
+        ({"group": "stream", "order": "no"}, ValueError),
+        ({"group": "stream", "keep": ["stream"]}, ValueError),
+        ({"form": "nothing"}, streamkit.UnknownForm),
+    ],
+)
+def test_wrong_arguments(options, error):
+    """They are told at once."""
+    with pytest.raises(error):
+        mapper(**options)
