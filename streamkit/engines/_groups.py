@@ -33,12 +33,16 @@ MOST_BYTES = 64 << 20
 """Bytes of chunks that are held of one stream, unless the caller says otherwise."""
 
 
+# What a chunk takes besides its bytes: else empty ones could be any number.
+OVERHEAD = 100
+
+
 class GroupTooLarge(LimitExceeded):
     """A stream has more bytes of chunks than may be held."""
 
     def __str__(self) -> str:
         return (
-            f"the chunks of the stream have {self.value} bytes, the limit is {self.bound}; "
+            f"the chunks of the stream take {self.value} bytes, the limit is {self.bound}; "
             f"what is beyond was left out; pass group_bytes=… to allow more"
         )
 
@@ -114,7 +118,7 @@ class Grouper:
         chunks: list[tuple[Any, bytes]] = []
         size = 0
         for order, chunk in map(self._chunk, cells):
-            size += len(chunk)
+            size += len(chunk) + OVERHEAD
             if size <= self.most:
                 chunks.append((order, chunk))
         row = row_of_recording(stream_of_rows(chunks, self.order), self.reading)

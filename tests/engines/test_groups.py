@@ -67,6 +67,14 @@ def test_gaps_and_nulls():
     assert "rows_missing" in row["issue_codes"]
 
 
+def test_bound():
+    """What is beyond is left out and said, of empty chunks, too."""
+    rows = [("s", n, "u", json.dumps(chunk(content="a")) if n < 3 else None) for n in range(200)]
+    (row,) = run(mapper(group="stream", order="seq", group_bytes=5000), rows)
+    assert (row["text"], row["complete"], row["error_code"]) == ("aaa", False, "limit_exceeded")
+    assert "group_bytes" in row["error_message"]
+
+
 def test_needed():
     """Only the columns that are used are read."""
     assert needed(mapper(keep=["user"])) == (["user"], ["user", "chunk"])
