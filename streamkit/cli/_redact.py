@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from streamkit.recordings import sniff
 
 from ._command import Command
+from ._dumps import Unseen, masked_trace, masked_verbose
 from ._files import STDIN, File
 from ._inputs import OK, USAGE, open_file
+from ._masks import Masker
 from ._output import add_output_argument, open_output, tell
 from ._secrets import Redactor
 
@@ -21,6 +25,8 @@ DESCRIPTION = """\
 The form of the recording stays.  Covered are headers (but for a few that say nothing of
 anybody), cookies, keys known by their name or their looks, and the fields you choose.
 What the model wrote stays unless --text covers it; its lengths and times always stay.
+In what curl -v and --trace wrote, secrets are covered by as many x, and numbers by 0,
+so that all sizes and offsets stay right: how long a secret was can be seen.
 
 Look at the result before you share it: a secret without a known look, or one that the
 model spelled over several chunks, is not seen.  --text helps against the latter.
@@ -34,7 +40,6 @@ EXAMPLES = """\
 
 # It is read at once: a document may be one JSON value.
 MOST_DOCUMENT = 64 << 20
-TRACES = ("curl-trace", "curl-trace-ascii")
 INSTEAD = "streamkit convert --to jsonl keeps only what the server streamed"
 
 
@@ -61,7 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the recording without its secrets and return the exit status."""
-    redactor = Redactor(frozenset(args.fields), args.text)
     try:
         data = _read(args.file)
     except OSError as error:
@@ -70,18 +74,37 @@ def run(args: argparse.Namespace) -> int:
     if len(data) > MOST_DOCUMENT:
         tell(f"{args.file}: more than {MOST_DOCUMENT >> 20} MiB; split it first")
         return USAGE
-    if sniff(data).name in TRACES:
-        tell(f"{args.file}: a trace wraps its headers, which hides secrets; {INSTEAD}")
-        return USAGE
     try:
-        text = data.decode("utf-8-sig")
+        covered, count = _covered(data, args)
     except UnicodeDecodeError:
         tell(f"{args.file}: not UTF-8 text; decompress it, or streamkit convert it first")
         return USAGE
+    except Unseen:
+        tell(f"{args.file}: a body is compressed, which hides secrets; {INSTEAD}")
+        return USAGE
     with open_output(args.output) as output:
-        output.write(redactor.text(text))
-    tell(f"{redactor.count} covered; look at the result before you share it")
+        output.write(covered)
+    tell(f"{count} covered; look at the result before you share it")
     return OK
+
+
+def _covered(data: bytes, args: argparse.Namespace) -> tuple[str, int]:
+    """Return *data* without its secrets, and how many were covered."""
+    fields = frozenset(args.fields)
+    text = data.decode("utf-8-sig")
+    cover = DUMPS.get(sniff(data).name)
+    if cover is None:
+        redactor = Redactor(fields, args.text)
+        return redactor.text(text), redactor.count
+    masker = Masker(fields, args.text)
+    return cover(text.encode(), masker).decode(), masker.count
+
+
+DUMPS: Mapping[str, Callable[[bytes, Masker], bytes]] = {
+    "curl-trace": partial(masked_trace, is_hex=True),
+    "curl-trace-ascii": partial(masked_trace, is_hex=False),
+    "curl-v": masked_verbose,
+}
 
 
 def _read(name: str) -> bytes:

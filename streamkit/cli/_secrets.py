@@ -21,13 +21,17 @@ import attrs
 from streamkit._json import encode
 
 
-__all__ = ["COVER", "Redactor"]
+__all__ = ["COVER", "MASK", "Redactor"]
 
 COVER = "[redacted]"
 
 # Headers that say nothing of anybody; all others are covered.
 SAFE_HEADERS = frozenset(
     {
+        ":method",
+        ":path",
+        ":scheme",
+        ":status",
         "accept",
         "accept-encoding",
         "cache-control",
@@ -47,20 +51,29 @@ SECRET_NAME = re.compile(
     r"api[-_]?keys?|(?:access|auth|refresh|session|id|bearer)[-_]?token|signature)(?:[-_]?\d*)"
 )
 KEYS = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|github_pat|glpat|flp|r8|pplx|nvapi|tvly|key)[-_]"
+    r"(?P<secret>\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|github_pat|glpat|flp|r8|pplx|nvapi|tvly|key)[-_]"
     r"[A-Za-z0-9_-]{12,}"
     r"|\bAIza[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_.-]{20,}|\bAKIA[A-Z0-9]{12,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
 )
-BEARER = re.compile(r"(?i)\b(bearer|basic)[ \t]+[A-Za-z0-9._~+/=-]{8,}")
+BEARER = re.compile(r"(?i)\b(?:bearer|basic)[ \t]+(?P<secret>[A-Za-z0-9._~+/=-]{8,})")
 QUERY = re.compile(
-    r"(?i)([?&](?:[\w-]*key|[\w-]*token|sig|signature|password|secret|code)=)[^&\s\"'<>\\]+"
+    r"(?i)[?&](?:[\w-]*(?:key|token|secret|password|signature)|sig|code)="
+    r"(?P<secret>[^&\s\"'<>\\]+)"
 )
-USERINFO = re.compile(r"(://)[^/@\s\"']{1,256}@")
+USERINFO = re.compile(r"://(?P<secret>[^/@\s\"']{1,256})@")
+# What curl remarks: the headers of HTTP/2 and 3, which user, which cookie.
+STAMP = r"(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\[\S{1,40}\] )?"
+REMARK = re.compile(STAMP + r"(?:\* |== Info: ).*?\[(:?[A-Za-z0-9_.-]{1,64}): (.*)\]\s*", re.DOTALL)
+USER = re.compile(r"\bauth using \S{1,40} with user '(?P<secret>[^']+)'")
+COOKIE = re.compile(r"\b(?:Added|Replaced) cookie [^=\s]{1,256}=\"(?P<secret>[^\"]*)\"")
 # A header in a log of curl, an HTTP message or a cassette.
 HEADER = re.compile(
-    r"([ \t]*)([<>] )?[\"']?([A-Za-z0-9_.-]{2,64})[\"']?[ \t]*:[ \t]*(.*)", re.DOTALL
+    r"([ \t]*)(" + STAMP + r"[<>] )?[\"']?([A-Za-z0-9_.-]{2,64})[\"']?[ \t]*:[ \t]*(.*)", re.DOTALL
 )
+# In the head of a message, where nothing else has a colon; one that begins with blanks
+# goes on (RFC 9112, section 5.2).
+FIELD_LINE = re.compile(r"([^\s:]*)(?:[ \t]*:[ \t]*|(?<!\S)[ \t]+)(.+)", re.DOTALL)
 # A field of what cannot be read as JSON: cut, spread over lines, or Python's.
 MEMBER = re.compile(
     r"(?:\b|(?<=[\"']))([A-Za-z_][\w-]{0,63})([\"']?\s{0,8}[:=]\s{0,8}([\"']))((?:(?!\3)[^\\]|\\.?)*)"
@@ -124,14 +137,15 @@ class Redactor:
     def text(self, text: str, depth: int = 0) -> str:
         """Return *text*, a recording or a string in one, without its secrets."""
         if depth > DEPTH:
-            return self._cover()
+            return self._cover(text)
         parts, done = [], 0
         for start, end, value in _json_values(text):
             before = text[done:start]
             parts.append(self._lines(before))
             is_header = self._in_list and not before.endswith("\n")  # whose value is JSON
+            spelled = text[start:end]
             parts.append(
-                self._cover() if is_header else self._spelled(value, text[start:end], depth)
+                self._cover(spelled) if is_header else self._spelled(value, spelled, depth)
             )
             done = end
         return "".join([*parts, self._lines(text[done:])])
@@ -143,6 +157,17 @@ class Redactor:
             return text
         return encode(covered, indent=2 if "\n" in text else None)
 
+    def headers(self, text: str) -> str:
+        """Return *text*, the head of a request or a response, without its secrets."""
+        return "".join(map(self._field_line, text.splitlines(keepends=True)))
+
+    def _field_line(self, line: str) -> str:
+        body = line.rstrip("\r\n")
+        field = FIELD_LINE.fullmatch(body)
+        if field is None or field[1].lower() in SAFE_HEADERS:
+            return self._plain(line)
+        return body[: field.start(2)] + self._cover(field[2]) + line[len(body) :]
+
     def _lines(self, text: str) -> str:
         return "".join(map(self._line, text.splitlines(keepends=True)))
 
@@ -151,14 +176,17 @@ class Redactor:
         return self._header(body) + line[len(body) :]
 
     def _header(self, line: str) -> str:
+        remark = REMARK.fullmatch(line)
+        if remark is not None and remark[1].lower() not in SAFE_HEADERS:
+            return line[: remark.start(2)] + self._cover(remark[2]) + line[remark.end(2) :]
         header = HEADER.fullmatch(line)
         item = ITEM.fullmatch(line)
         self._leave(line)
         if header is not None and self._is_header(header):
             self._in_list = not header[4]
-            return line[: header.start(4)] + (self._cover() if header[4] else "")
+            return line[: header.start(4)] + (self._cover(header[4]) if header[4] else "")
         if item is not None and self._in_list:
-            return f"{item[1]}'{self._cover()}'"
+            return item[1] + self._item(item[2])
         if item is None and line.strip():
             self._in_list = False
         if header is not None and header[3].lower() == "headers" and not header[4]:
@@ -180,30 +208,52 @@ class Redactor:
     def _plain(self, text: str) -> str:
         text = MEMBER.sub(self._member, text)
         if self.with_text:
-            text = NUMBERS.sub(r"\1", LOGPROB.sub(rf'"{MASK}"\1', text))
-        for pattern, replacement in PATTERNS:
-            text, count = pattern.subn(replacement, text)
-            self.count += count
+            text = NUMBERS.sub(self._numbers, LOGPROB.sub(self._logprob, text))
+        for pattern in PATTERNS:
+            text = pattern.sub(self._found, text)
         return text
+
+    def _found(self, found: re.Match[str]) -> str:
+        """Return what a pattern *found* with the secret in it covered."""
+        start, end = (place - found.start() for place in found.span("secret"))
+        return found[0][:start] + self._cover(found["secret"]) + found[0][end:]
 
     def _member(self, member: re.Match[str]) -> str:
         name, between, _, value = member.groups()
         if SECRET_NAME.fullmatch(name) or name in self.fields:
-            value = value and self._cover()
+            value = value and self._cover(value)
         elif self.with_text and name in TEXT_NAMES and not STREAM.match(value):
             value = self._masked(value)
         return f"{name}{between}{value}"
 
-    def _cover(self) -> str:
+    # -- What stands in the place of what ---------------------------------------------
+
+    def _cover(self, text: str) -> str:
         self.count += 1
+        return self._cover_of(text)
+
+    def _cover_of(self, _text: str) -> str:
         return COVER
+
+    def _cover_value(self, _value: Any) -> Any:
+        """Return what stands for a number, or for what is nested too deep."""
+        return self._cover("")
+
+    def _item(self, text: str) -> str:
+        return f"'{self._cover(text)}'"
+
+    def _numbers(self, found: re.Match[str]) -> str:
+        return found[1]
+
+    def _logprob(self, found: re.Match[str]) -> str:
+        return f'"{MASK}"{found[1]}'
 
     # -- JSON ------------------------------------------------------------------------
 
     def value(self, value: Any, path: tuple[str, ...] = (), depth: int = 0) -> Any:
         """Return JSON data without its secrets."""
         if depth > DEPTH:
-            return self._cover()
+            return self._cover_value(value)
         if isinstance(value, dict):
             return dict(self._members(value, path, depth + 1))
         if isinstance(value, list):
@@ -258,13 +308,13 @@ class Redactor:
             return [self._covered(entry, depth + 1) for entry in value]
         if isinstance(value, dict) and depth < DEPTH:
             return {name: self._covered(entry, depth + 1) for name, entry in value.items()}
-        return self._cover()
+        return self._cover(value) if isinstance(value, str) else self._cover_value(value)
 
     def _base64(self, text: str, depth: int) -> str:
         try:
             body = base64.b64decode(text, validate=True).decode()
         except ValueError:
-            return text if not self.with_text else self._cover()
+            return text if not self.with_text else self._cover(text)
         return base64.b64encode(self.text(body, depth + 1).encode()).decode()
 
     # -- Text of the model -----------------------------------------------------------
@@ -343,9 +393,4 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # What else a log has brackets for does not go on like this.
 OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*[\[{])")
 DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats)
-PATTERNS = (
-    (BEARER, rf"\1 {COVER}"),
-    (KEYS, COVER),
-    (QUERY, rf"\1{COVER}"),
-    (USERINFO, rf"\1{COVER}@"),
-)
+PATTERNS = (BEARER, KEYS, QUERY, USERINFO, USER, COOKIE)

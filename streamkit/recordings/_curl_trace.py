@@ -25,7 +25,7 @@ from ._pieces import Form, Piece, ReadOptions, Recording
 from ._text import head_lines, lines
 
 
-__all__ = ["FORMS"]
+__all__ = ["BLOCK", "FORMS", "HEX_BYTES", "PAIR", "ROW", "not_shown"]
 
 BLOCK = re.compile(
     rb"(?:(?P<time>\d\d:\d\d:\d\d\.\d{6}) )?(?:\[\S{1,40}\] )?"
@@ -104,11 +104,11 @@ def _of_ascii(rows: list[tuple[int, bytes]], size: int) -> bytes:
     data: list[bytes] = []
     ends = [*(offset for offset, _ in rows), size][1:]
     for (offset, text), end in zip(rows, ends, strict=True):
-        data.append(text + _not_shown(len(text), end - offset))
+        data.append(text + not_shown(len(text), end - offset))
     return b"".join(data)
 
 
-def _not_shown(shown: int, size: int) -> bytes:
+def not_shown(shown: int, size: int) -> bytes:
     """Return what a row of *size* bytes has behind the *shown*: CRLF, or trailing blanks."""
     missing = size - shown
     if missing <= 0 or size > ASCII_COLUMNS + len(CRLF):

@@ -22,7 +22,7 @@ from ._pieces import Form, ReadOptions, Recording
 from ._text import head_lines, lines
 
 
-__all__ = ["FORMS"]
+__all__ = ["FORMS", "Demixer"]
 
 # With --trace-time a time stands in front, with --trace-ids the numbers of a
 # connection and a transfer.
@@ -50,13 +50,13 @@ METER_HEAD = re.compile(rb"  % Total    % Received|                             
 
 
 def _parts(blocks: Iterator[bytes], limits: Limits) -> Iterator[Part]:
-    demixer = _Demixer()
+    demixer = Demixer()
     for number, line in enumerate(lines(blocks, limits), 1):
         yield from demixer.take(line, f"line {number}")
 
 
 @attrs.define
-class _Demixer:
+class Demixer:
     """Part what curl says from what it received."""
 
     clock: Clock = attrs.field(factory=Clock)

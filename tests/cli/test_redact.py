@@ -271,20 +271,3 @@ def test_a_stream_in_pieces(run):
     """Standard input is read as bytes, whatever its encoding."""
     sys.stdin = io.TextIOWrapper(io.BytesIO(b""), encoding="ascii")
     assert run("redact", stdin="é\n".encode()).out == "é\n"
-
-
-def test_a_trace_is_refused(run):
-    """A trace wraps its headers: a secret in two rows would not be seen."""
-    trace = (
-        b"04:20:03.493554 => Send header, 54 bytes (0x36)\n"
-        b"0000: POST /v1/chat/completions HTTP/1.1\n"
-        b"0024: authorization: Bearer \n"
-        b"04:20:03.493600 <= Recv header, 17 bytes (0x11)\n"
-        b"0000: HTTP/1.1 200 OK\n"
-        b"04:20:03.493700 <= Recv data, 16 bytes (0x10)\n"
-        b'0000: data: {"choices": []}\n'
-    )
-    result = run("redact", stdin=trace)
-    assert result.status == 2
-    assert result.out == ""
-    assert "convert --to jsonl" in result.err
