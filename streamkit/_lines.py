@@ -121,7 +121,7 @@ class LineSplitter:
         """Raise if the pending line is too long without the BOM that it may start with."""
         has_bom = not self._started and b"".join(self._pieces).startswith(BOM)
         size = self._size - (len(BOM) if has_bom else 0)
-        self._limits.check("line", size, self.end - self._size)
+        self._limits.check("line", size, self.end - size)
 
     def _whole_lines(self, head: bytes) -> list[bytes]:
         self.offset = self.end - self._size

@@ -201,7 +201,7 @@ class SSEParser:
         if self._data or self._event:
             self.tail = self._event_so_far()
         self._id, self.retry = last_id, retry
-        self._refusal = InputRefused("the stream has finished; call reset() to parse another")
+        self._refusal = InputRefused("the stream has finished")
         return []
 
     def _refuse_if_over(self) -> None:
@@ -222,28 +222,28 @@ class SSEParser:
         """'Process the field': split at the first colon, drop one leading space."""
         self._is_fresh = False
         if line.startswith(b"data:"):
-            self._add_data(line[6:] if line[5:6] == b" " else line[5:], offset)
+            self._add_data(line[6:] if line[5:6] == b" " else line[5:], line, offset)
             return
         name, _, value = line.partition(b":")
         if not name:
             self.comments += 1
-            self.last_comment = self._decode(value.removeprefix(b" "), offset)
+            self.last_comment = self._decode(value.removeprefix(b" "), line, offset)
             return
         value = value.removeprefix(b" ")
         if name == b"data":
-            self._add_data(value, offset)
+            self._add_data(value, line, offset)
         elif name == b"event":
-            self._event = self._decode(value, offset)
+            self._event = self._decode(value, line, offset)
         elif name == b"id":
             if b"\0" not in value:
-                self._id = self._decode(value, offset)
+                self._id = self._decode(value, line, offset)
         elif name == b"retry" and (time := reconnection_time(value)) is not None:
             self.retry = self._retry = time
 
-    def _add_data(self, value: bytes, offset: int) -> None:
+    def _add_data(self, value: bytes, line: bytes, offset: int) -> None:
         self._size += len(value) + 1
         self._limits.check("event", self._size, offset)
-        self._data.append(self._decode(value, offset))
+        self._data.append(self._decode(value, line, offset))
 
     def _dispatch(self, events: list[ServerSentEvent]) -> None:
         """'If the line is empty': commit the ID; without data, reset and return."""
@@ -265,11 +265,12 @@ class SSEParser:
         self._size = 0
         self._retry = None
 
-    def _decode(self, value: bytes, offset: int) -> str:
+    def _decode(self, value: bytes, line: bytes, offset: int) -> str:
+        """Decode *value*, the end of *line*, which stands at *offset*."""
         # The WHATWG decoder and Python's "replace" make the same U+FFFDs.
         try:
             return value.decode("utf-8", self._errors)
         except UnicodeDecodeError as error:
-            at = offset + error.start
+            at = offset + len(line) - len(value) + error.start
             issue = Issue("invalid_utf8", f"invalid UTF-8 ({error.reason})", self._dispatched, at)
             raise FramingError(str(issue), issue=issue) from error

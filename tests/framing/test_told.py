@@ -1,0 +1,151 @@
+"""What the framing tells, to the word and to the byte: mutations of it had survived."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamkit import (
+    ChunkReader,
+    FramingError,
+    InputRefused,
+    LimitExceeded,
+    Limits,
+    ServerSentEvent,
+    SSEParser,
+)
+
+from .helpers import splits
+
+
+BOM = b"\xef\xbb\xbf"
+CHUNK = b'{"choices":[]}'
+FIRST = b"data: " + CHUNK + b"\n\n"
+AT = len(FIRST)
+
+# What comes behind a first event; the code, the message, and how much further the place is.
+TOLD = [
+    (BOM + FIRST, "late_bom", "a byte order mark inside the stream was dropped", 0),
+    (b"data: " + BOM + CHUNK, "late_bom", "a byte order mark was dropped", 0),
+    (b" data : " + CHUNK, "field_whitespace", "blanks around a field name were dropped", 0),
+    (b"data: : ping", "comment_in_data", "a comment inside data was skipped", 0),
+    (b"data: data: " + CHUNK, "double_prefix", "`data:` stood twice before a payload", 0),
+    (b"data: " + CHUNK + b"\n" + FIRST, "missing_blank_line",
+     "two payloads in one event were parted", 0),
+    (b'data: {"choices":\n[]}', "unprefixed_line", "a line without `data:` was joined", 0),
+    (CHUNK, "bare_json", "JSON without framing was taken as payloads", 0),
+    (b"[" + CHUNK + b"]", "bare_json", "JSON without framing was taken as payloads", 0),
+    (b'error: {"message":"x"}', "error_field", "`error:` was taken as an error payload", 0),
+    (b"event: error\ndata: Too many", "non_json_error", "an error event: 'Too many'", 13),
+    (b"data: " + CHUNK + FIRST, "glued_events", "an event was glued to the one before", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "code", "message", "further"), TOLD)
+def test_an_issue(data, code, message, further):
+    """Its message, the number of its event, and the offset of its line, in any split."""
+    for pieces in splits(FIRST + data + b"\n\n"):
+        reader = ChunkReader(json="json")
+        for piece in pieces:
+            reader.feed(piece)
+        reader.finish()
+        issue = next(issue for issue in reader.issues if issue.code == code)
+        assert (issue.message, issue.event, issue.offset) == (message, 1, AT + further)
+
+
+def test_compressed_input():
+    """It is explained at the start, once all of it is known to have no events."""
+    reader = ChunkReader()
+    reader.feed(b"\x1f\x8b\x08\0")
+    reader.finish()
+    (issue,) = (issue for issue in reader.issues if issue.code == "compressed_body")
+    assert issue.message == "the input is compressed: decompress it first"
+    assert (issue.event, issue.offset) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "last_event_id", "retry", "comments"),
+    [
+        (b"", "", None, 0),
+        (b"id: 1\n", "", None, 0),
+        (b"id: 1\n\n", "1", None, 0),
+        (b"id: 1\nid: a\0b\n\n", "1", None, 0),
+        (b"id: \xff\n\n", "\ufffd", None, 0),
+        (b"id: 7\n\nid\n\n", "", None, 0),
+        (b"ID: 7\nretry: 12\n", "", 12, 0),
+        (b"retry: 12\nretry: 1x\n", "", 12, 0),
+        (b"name: 12\nRETRY: 12\n", "", None, 0),
+        (b": a\n: b\n:\n", "", None, 3),
+    ],
+)
+def test_the_connection(data, last_event_id, retry, comments):
+    """What a client needs to connect again, and to know that the server is alive."""
+    for pieces in splits(data):
+        reader = ChunkReader()
+        for piece in pieces:
+            reader.feed(piece)
+        assert (reader.last_event_id, reader.retry, reader.comments) == (
+            last_event_id,
+            retry,
+            comments,
+        )
+
+
+def test_invalid_utf8():
+    """Strict decoding says what is wrong, in which event, and at which byte."""
+    data = b"data: a\n\ndata: b\n\ndata: c\ndata: ab\xffcd\n\n"
+    for pieces in splits(data):
+        parser = SSEParser(strict_utf8=True)
+        with pytest.raises(FramingError) as caught:
+            for piece in pieces:
+                parser.feed(piece)
+        issue = caught.value.issue
+        assert (issue.code, issue.event, issue.offset) == ("invalid_utf8", 2, data.index(b"\xff"))
+        assert issue.message == "invalid UTF-8 (invalid start byte)"
+        assert str(caught.value) == str(issue)
+
+
+def test_a_finished_parser():
+    """What to do is said once."""
+    parser = SSEParser()
+    assert (parser.retry, parser.last_event_id) == (None, "")
+    parser.finish()
+    with pytest.raises(InputRefused, match=r"^no more input: the stream has finished; call reset"):
+        parser.feed(b"x")
+    parser.reset()
+    assert parser.retry is None
+    assert parser.feed(b"data: a\n\n") == [ServerSentEvent("message", "a", "", None)]
+
+
+@pytest.mark.parametrize(
+    ("data", "size"),
+    [(b"data: abcd\n\n", 5), (b"data: ab\ndata: cd\n\n", 6), (b"data: a\n\ndata: abcd\n\n", 5)],
+)
+def test_the_size_of_an_event(data, size):
+    """Its data and their line ends, from its own start; as many as the limit pass."""
+    for pieces in splits(data):
+        parser = SSEParser(limits=Limits(event=size))
+        assert [event for piece in pieces for event in parser.feed(piece)]
+        parser = SSEParser(limits=Limits(event=size - 1))
+        with pytest.raises(LimitExceeded) as caught:
+            for piece in pieces:
+                parser.feed(piece)
+        assert (caught.value.limit, caught.value.value) == ("event", size)
+        assert (caught.value.bound, caught.value.offset) == (size - 1, data.rindex(b"data"))
+
+
+@pytest.mark.parametrize("start", [b"", BOM, b"\n", b"data: a\n", BOM + b":\r\n"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\nx"])
+def test_the_length_of_a_line(start, end):
+    """Without its end, and without the byte order mark; where it begins is told in any split."""
+    line = b"x" * 9
+    for pieces in splits(start + line + end):
+        parser = SSEParser(limits=Limits(line=9))
+        for piece in pieces:
+            parser.feed(piece)
+        parser = SSEParser(limits=Limits(line=8))
+        with pytest.raises(LimitExceeded) as caught:
+            for piece in pieces:
+                parser.feed(piece)
+        error = caught.value
+        assert (error.limit, error.value, error.bound) == ("line", 9, 8)
+        assert error.offset == len(start)
