@@ -172,3 +172,9 @@ def test_an_iterable_that_raises_is_not_caught():
 def test_objects_of_other_libraries_are_taken():
     """Anything with `model_dump()` is a chunk."""
     assert finalize([Dumped(each) for each in FINISHED]) == finalize(FINISHED)
+
+
+def test_nothing_usable_is_told():
+    """The message is for people."""
+    with pytest.raises(EmptyStream, match=r"^no usable chunk in the sequence$"):
+        finalize([])

@@ -381,3 +381,50 @@ def test_kept_values_are_copies():
     value["b"]["c"].append("spoiled")
     assert accumulator.snapshot() == before
     assert "spoiled" not in str(accumulator.snapshot())
+
+
+# -- What mutations had survived -----------------------------------------------------
+
+
+def test_an_empty_value_of_another_type_behind_a_value():
+    """It says nothing, so there is nothing to refuse; alone it is refused."""
+    assert merged("id", ["a", []], Rule.FIRST_REPORTED) == ({"id": "a"}, [])
+    assert merged("id", [[]], Rule.FIRST_REPORTED) == ({}, ["bad_type"])
+
+
+def test_the_first_number_may_be_one():
+    """Only 0 is no time."""
+    assert merged("created", [1, 7], Rule.FIRST_NONZERO) == ({"created": 1}, [])
+    assert merged("created", [0, 0], Rule.FIRST_NONZERO) == ({}, [])
+
+
+def test_a_change_of_a_callers_field_is_told():
+    """Which field, from what, to what."""
+    context = Context(IssueLog(), Limits())
+    table = Table(
+        {"x": Rule.LAST_REPORTED}, string=Rule.DROP, array=Rule.DROP, object=Rule.DROP,
+        scalar=Rule.DROP,
+    )  # fmt: skip
+    state = {}
+    for value in ("a", "b"):
+        merge_fields(state, {"x": value}, table, context)
+    (issue,) = context.log.issues
+    assert (issue.code, issue.message) == ("value_changed", "x: from 'a' to 'b'")
+
+
+def test_what_is_neither_list_nor_object_is_shown():
+    """The message of the refusal has the value."""
+    context = Context(IssueLog(), Limits())
+    table = Table(
+        {"x": Rule.EXTEND_DISTINCT}, string=Rule.DROP, array=Rule.DROP, object=Rule.DROP,
+        scalar=Rule.DROP,
+    )  # fmt: skip
+    merge_fields({}, {"x": 5}, table, context)
+    (issue,) = context.log.issues
+    assert issue.message.startswith("neither list nor object: 5")
+
+
+def test_an_empty_list_gives_way_to_an_object():
+    """What came first said nothing, and nothing of it stays."""
+    values = [[], {"a": 1}]
+    assert merged("annotations", values, Rule.EXTEND_DISTINCT) == ({"annotations": {"a": 1}}, [])
