@@ -149,7 +149,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
     # Not tempfile's: that makes private files, and the umask should decide.
     temporary = path.with_name(f".streamkit-{secrets.token_hex(6)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+        with _new(temporary, path) as file:
             yield file
         if temporary.stat().st_size:
             if path.exists():
@@ -157,3 +157,12 @@ def _replacing(path: Path) -> Iterator[TextIO]:
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _new(temporary: Path, path: Path) -> TextIO:
+    """Open the new file *temporary*; an error names *path*, which the user knows."""
+    try:
+        return temporary.open("x", encoding="utf-8", newline="\n")
+    except OSError as error:
+        error.filename = str(path)
+        raise
