@@ -41,6 +41,7 @@ def finalize(
         limits: Bounds on what is kept.  The default sets none on indexes.
 
     Raises:
+        TypeError: If *chunks* is text, bytes or one chunk, rather than several.
         EmptyStream: If there is no usable chunk; its `__cause__` is the server's
             error, if there was one.
         LimitExceeded: If a bound is crossed.
@@ -52,6 +53,11 @@ def finalize(
     >>> finalize([{"choices": [{"index": 0, "text": "Hi"}]}]).choices[0].text
     'Hi'
     """
+    if isinstance(chunks, (str, bytes, bytearray, memoryview, dict)):
+        raise TypeError(
+            f"chunks must be an iterable of chunks, not {type(chunks).__name__}; "
+            f"rebuild() reads text and bytes"
+        )
     accumulator = Accumulator(kind, strict=strict, limits=limits)
     for chunk in chunks:
         accumulator.add(chunk)

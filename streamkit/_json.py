@@ -30,6 +30,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from ._errors import NotInstalled
 from ._limits import Limits
 
 
@@ -225,10 +226,8 @@ def _load_fast(backend: Backend) -> Callable[[bytes], Any] | None:
     """Return the decoding function of *backend*; None stands for the standard library."""
     if backend == "json":
         return None
-    if backend == "orjson":
-        return _load_orjson()
-    if backend == "msgspec":
-        return _load_msgspec()
+    if backend in ("orjson", "msgspec"):
+        return _load_named(backend)
     if backend != "auto":
         raise TypeError(f"json must be auto, json, orjson or msgspec, not {backend!r}")
     for load in (_load_msgspec, _load_orjson):
@@ -237,6 +236,16 @@ def _load_fast(backend: Backend) -> Callable[[bytes], Any] | None:
         except ImportError:
             continue
     return None
+
+
+def _load_named(backend: Backend) -> Callable[[bytes], Any]:
+    try:
+        return _load_orjson() if backend == "orjson" else _load_msgspec()
+    except ImportError:
+        raise NotInstalled(
+            f"json={backend!r} needs {backend}, which is not installed: install {backend}, "
+            f"or leave json out"
+        ) from None
 
 
 def _load_msgspec() -> Callable[[bytes], Any]:

@@ -36,6 +36,9 @@ class Limits:
         issues: Issues kept; counting goes on.
         decompressed: Bytes that a compressed recording may expand to.
 
+    Raises:
+        TypeError: If a bound is neither None nor an integer of at least 0.
+
     >>> Limits(line=1024).line
     1024
     >>> Limits().choices
@@ -54,6 +57,14 @@ class Limits:
     keys: int | None = 10_000
     issues: int | None = 100
     decompressed: int | None = 4096 * MIB
+
+    def __attrs_post_init__(self) -> None:
+        for field in attrs.fields(Limits):
+            bound = getattr(self, field.name)
+            if bound is not None and (not isinstance(bound, int) or bound < 0):
+                raise TypeError(
+                    f"{field.name} must be an integer of at least 0, or None, not {bound!r}"
+                )
 
     @property
     def longest(self) -> float:

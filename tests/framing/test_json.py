@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from streamkit import LimitExceeded, Limits
+from streamkit import LimitExceeded, Limits, NotInstalled
 from streamkit._json import (
     MAX_DEPTH,
     BadJSON,
@@ -459,8 +459,9 @@ def test_unknown_backend():
 def test_missing_backend(monkeypatch, name):
     """A library that was asked for by name and is missing is an ImportError."""
     hide(monkeypatch, name)
-    with pytest.raises(ImportError):
+    with pytest.raises(NotInstalled, match=f"needs {name}.*: install {name}") as caught:
         Decoder(name)
+    assert isinstance(caught.value, ImportError)
 
 
 @pytest.mark.parametrize("hidden", [(), ("msgspec",), ("msgspec", "orjson")], ids=len)

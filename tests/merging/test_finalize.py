@@ -89,6 +89,13 @@ def test_no_usable_chunk_is_an_empty_stream(chunks, strict):
     assert caught.value.partial is None
 
 
+@pytest.mark.parametrize("chunks", ["data: {}", b"data: {}", {"choices": []}], ids=repr)
+def test_what_is_no_sequence_of_chunks_is_a_type_error(chunks):
+    """Its characters or keys would be no chunks, and the error would not tell why."""
+    with pytest.raises(TypeError, match=r"iterable of chunks, not \w+; rebuild\(\) reads text"):
+        finalize(chunks)
+
+
 def test_the_kind_can_be_given():
     """What the caller says holds, whatever the chunks look like."""
     assert type(finalize([{"choices": []}], kind="completion")) is Completion
