@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from streamkit._json import BadJSON, Decoder
 from streamkit._limits import Limits
 
-from ._clock import Clock
+from ._clock import TIME, Clock
 from ._containers import CRI, Source, from_cri, from_docker, from_journal
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._prefix import find_payload, mode_of, without_prefixes
@@ -24,7 +25,14 @@ __all__ = ["FORMS"]
 
 # A line that is of the stream itself, without any prefix.
 BARE = re.compile(rb"[ \t]*(?:(?:data|event|id|retry)?:|\[?\{|\[\s*\Z|\[DONE\])")
+BARE_FIELD = re.compile(rb"[ \t]*data:")
 CHUNK = re.compile(rb"[\"']choices\\?[\"']|\bchoices=|chat\.completion|text_completion|\[DONE\]")
+
+
+# How the lines of a log begin that has no time.
+LEVEL = re.compile(
+    rb"[\[(]?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b", re.IGNORECASE
+)
 
 
 # -- Reading -------------------------------------------------------------------------
@@ -32,6 +40,10 @@ CHUNK = re.compile(rb"[\"']choices\\?[\"']|\bchoices=|chat\.completion|text_comp
 
 def _recording(name: str, pieces: Iterator[Piece]) -> Recording:
     """Take prefixes off, too, if the first lines show that there are some."""
+    return Recording(name=name, pieces=_without_any(pieces))
+
+
+def _without_any(pieces: Iterator[Piece]) -> Iterator[Piece]:
     size = 0
 
     def is_enough(found: list[Piece]) -> bool:
@@ -40,10 +52,41 @@ def _recording(name: str, pieces: Iterator[Piece]) -> Recording:
         return size >= HEAD
 
     first, pieces = look_ahead(pieces, is_enough)
-    shown = _tally([piece.data for piece in first])
+    rows = [piece.data for piece in first]
+    if size >= HEAD and not _has_stream(rows):
+        return _late(first, pieces)
+    shown = _tally(rows)
     if shown.mode is not None and shown.prefixed:
         pieces = without_prefixes(pieces, shown.mode)
-    return Recording(name=name, pieces=pieces)
+    return pieces
+
+
+def _has_stream(rows: Iterable[bytes]) -> bool:
+    return any(_mode_of_stream(row) or BARE_FIELD.match(row) for row in rows)
+
+
+def _mode_of_stream(row: bytes) -> str | None:
+    """Return what the payload of *row* is, if it is one of a stream, and no other of a log."""
+    mode = mode_of([row])
+    return mode if mode == "sse" or CHUNK.search(row) else None
+
+
+def _late(first: list[Piece], pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """
+    Wait for the first line of a stream, which tells whether there are prefixes.
+
+    What was logged before it is left out.  If no line of a stream has a prefix,
+    the *first* lines are handed on, so that the framing says what they are.
+    """
+    for piece in pieces:
+        mode = _mode_of_stream(piece.data)
+        if mode is not None and _tally([piece.data]).prefixed:
+            yield from without_prefixes(chain([piece], pieces), mode)
+            return
+        if mode is not None or BARE_FIELD.match(piece.data):
+            yield from chain(first, [piece], pieces)
+            return
+    yield from first
 
 
 def _reader_of(source: Source, name: str) -> Callable[..., Iterator[Recording]]:
@@ -89,17 +132,27 @@ def _tally(rows: list[bytes]) -> _Tally:
 
 def _looks_prefixed(head: bytes) -> int:
     """
-    Ask for payloads behind prefixes.
+    Ask for payloads behind prefixes; they may come late in what is a log.
 
     With times that is plain, even if further lines of an entry have none.
     Without them most lines must be such.
     """
-    found = _tally(head_lines(head))
+    rows = head_lines(head)
+    if len(head) >= HEAD and not _has_stream(rows):
+        return 20 if _is_log(rows) else 0
+    found = _tally(rows)
     if not found.prefixed or found.starts_bare or not CHUNK.search(head):
         return 0
     if found.timed:
         return 80
     return 60 if found.prefixed > found.bare and found.prefixed > 1 else 0
+
+
+def _is_log(rows: list[bytes]) -> bool:
+    """Tell whether most of *rows* begin as the entries of a log do."""
+    rows = [COLOUR.sub(b"", row) for row in rows if row.strip()]
+    begun = sum(1 for row in rows if TIME.match(row) or LEVEL.match(row))
+    return 2 * begun > len(rows)
 
 
 def _looks_cri(head: bytes) -> int:

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from streamkit import LimitExceeded, Limits
+from streamkit.recordings import rebuild, sniff
 from streamkit.recordings._clock import Clock
 from streamkit.recordings._lines import FORMS
+from streamkit.recordings._text import HEAD
 
 from .samples import BODY, CHUNKS, EVENTS, LINES, TEXT, chunk, joined, misses, named, read, texts
 
@@ -384,3 +386,53 @@ def test_impossible_times():
     data = b"".join(stamp + each.strip() + b"\n" for stamp, each in zip(rows, EVENTS, strict=False))
     ((_, pieces),) = read(PREFIXED, data)
     assert [piece.time for piece in pieces] == [MIDNIGHT + 1, None, MIDNIGHT + 3]
+
+
+# -- A stream that comes late ---------------------------------------------------------
+
+NOISE = {
+    "timed": b"2026-01-01 12:00:00.100 INFO worker started, pool ready\n",
+    "levels": b"INFO:     127.0.0.1:5000 - GET /health 200 OK\n",
+    "coloured": b"\x1b[32m2026-01-01 12:00:00.100\x1b[0m INFO ready\n",
+    "json": b'2026-01-01 12:00:00.100 INFO {"event": "started", "n": 1}\n',
+    "entries of two lines": b"12:00:00.100 INFO started\n  with two workers\n12:00:00.200 DEBUG\n",
+}
+
+
+@pytest.mark.parametrize("name", NOISE)
+@pytest.mark.parametrize("size", [1 << 12, 1 << 18])
+@pytest.mark.parametrize("start", [b"2026-01-01 12:00:01.500 INFO ", b"INFO: ", b"[app] "])
+def test_late_stream(name, size, start):
+    """What a log has before its first event, however much, is no part of the stream."""
+    noise = NOISE[name] * (HEAD * 3 // len(NOISE[name]))
+    log = b"".join(start + line for line in BODY.splitlines(keepends=True))
+    data = noise + log
+    assert sniff(data).name == "prefixed"
+    (outcome,) = rebuild([data[at : at + size] for at in range(0, len(data), size)])
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == TEXT
+    (alone,) = rebuild(log)
+    assert outcome.issue_counts == alone.issue_counts
+    assert outcome.timing == alone.timing
+
+
+def test_late_stream_without_prefixes():
+    """It is read as it is, and what was skipped is said."""
+    data = NOISE["timed"] * 2000 + BODY
+    (outcome,) = rebuild(data)
+    assert outcome.response.choices[0].message.content == TEXT
+    assert [issue.code for issue in outcome.issues] == ["unframed_text"]
+
+
+def test_late_chunks():
+    """Chunks without `data:`, too."""
+    rows = [b"INFO " + event.removeprefix(b"data: ").rstrip() + b"\n" for event in EVENTS]
+    (outcome,) = rebuild(NOISE["json"] * 2000 + b"".join(rows))
+    assert outcome.response.choices[0].message.content == TEXT
+
+
+def test_a_log_without_a_stream():
+    """Then it is said that there is none."""
+    (outcome,) = rebuild(NOISE["timed"] * 2000)
+    assert {"unframed_text", "no_events"} <= set(outcome.issue_counts)
+    assert sniff(b"It was a dark and stormy night.\n" * 4000).name == "sse"
