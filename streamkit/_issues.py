@@ -184,7 +184,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "http_status": "The server answered with an error status.",
         "no_body": "There are a response's headers, and no body.",
         "trace_ascii": "An ASCII trace shows each byte that is not printable as a dot.",
-        "cut_file": "The file ends inside an exchange; what of it is there was read.",
+        "cut_file": "The file ends inside an exchange, or before another; what is there was read.",
         "paste_curly": "Curly quotation marks were made straight.",
         "paste_escaped": "HTML's character references were made characters.",
         "paste_fenced": "Only what stands inside code fences was read.",

@@ -35,7 +35,8 @@ __all__ = [
     "of_cut",
 ]
 
-CUT_FILE = Issue("cut_file", "the file ends inside this exchange; what of it is there was read")
+CUT_INSIDE = Issue("cut_file", "the file ends inside this exchange; what of it is there was read")
+CUT_BETWEEN = Issue("cut_file", "the file ends before the list of exchanges does; more may be lost")
 # What is held at once of a form that cannot be read piece by piece.
 MEMORY = 64 << 20
 # A whole string, the start of one that the block cuts, or a bracket; see `_masked`.
@@ -83,7 +84,7 @@ def objects(
     They end with the input, or, if it began *in_list*, with that list.
 
     Raises:
-        CutShort: If the input ends inside an object.
+        CutShort: If the input ends inside an object, or before the list does.
         LimitExceeded: If one object is too large to be held.
     """
     scan = _Scan(bound_of(limits), in_list=in_list)
@@ -92,8 +93,8 @@ def objects(
         if scan.is_over:
             return
         yield from scan.feed(block)
-    if scan.depth:
-        raise CutShort(scan.rest())
+    if scan.depth or (in_list and not scan.is_over):
+        raise CutShort(scan.rest() if scan.depth else b"")
 
 
 class _Scan:
@@ -174,14 +175,15 @@ def _check(size: int, bound: int | None) -> None:
 
 class CutShort(UnknownForm):
     """
-    The input ends inside an object.
+    The input ends inside an object, or between two.
 
     Attributes:
         rest: What of it is there.
     """
 
     def __init__(self, rest: bytes) -> None:
-        super().__init__("the JSON ends inside an object; the recording was cut")
+        where = "inside an object" if rest else "before its list of exchanges does"
+        super().__init__(f"the JSON ends {where}; the recording was cut")
         self.rest = rest
 
 
@@ -219,10 +221,11 @@ def _closed(raw: bytes) -> Iterator[str]:
     yield from (text + end, whole + end, whole + "null" + end, whole + ":null" + end)
 
 
-def cut_recording(found: Recording | None, name: str) -> Recording:
+def cut_recording(found: Recording | None, name: str, cut: CutShort) -> Recording:
     """Return the recording of an exchange that the file ends in: *found*, or one of that fact."""
     found = found or Recording(name=name)
-    return attrs.evolve(found, notes=(*found.notes, CUT_FILE))
+    note = CUT_INSIDE if cut.rest else CUT_BETWEEN
+    return attrs.evolve(found, notes=(*found.notes, note))
 
 
 def decoded(raw: bytes, decoder: Decoder, place: str) -> Any:

@@ -84,7 +84,7 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
         last = _entry(of_cut(cut.rest, decoder), number + 1, advice, options)
         if last is None and not found:
             raise
-        yield cut_recording(last, f"entry {number + 1}")
+        yield cut_recording(last, f"entry {number + 1}", cut)
         return
     if not found:
         raise UnknownForm(

@@ -76,7 +76,7 @@ def _recordings(
         last = _recording(of_cut(cut.rest, decoder), number + 1, options)
         if last is None and not found:
             raise
-        yield cut_recording(last, f"interaction {number + 1}")
+        yield cut_recording(last, f"interaction {number + 1}", cut)
         return
     if not found:
         raise UnknownForm(

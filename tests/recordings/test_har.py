@@ -411,3 +411,18 @@ def test_list_that_is_a_body():
     content = {"mimeType": "application/json", "text": '["abcd", "efgh"]'}
     with pytest.raises(UnknownForm, match="none of the 1 entries"):
         read(FORM, har(entry(content)), block=100)
+
+
+def test_cut_between_entries():
+    """The list has no end: whether there was another entry is not known, and is said."""
+    data = har(entry(), entry())
+    start = len(har(entry())) - len(b"]}}")
+    for end in range(start, start + len(b", ") + 1):
+        first, last = read(FORM, data[:end], block=1000)
+        assert (text(first), codes(first)) == ("Hello", [])
+        assert (codes(last), last.pieces) == (["cut_file"], ())
+        assert "more may be lost" in last.notes[0].message
+    for end in range(len(data) - 2, len(data)):  # the list has its end
+        assert [codes(each) for each in read(FORM, data[:end], block=1000)] == [[], []]
+    with pytest.raises(UnknownForm, match="before its list"):
+        read(FORM, data[: data.index(b'{"request"')], block=1000)

@@ -276,3 +276,11 @@ def test_cut_json():
     assert (codes(last), last.pieces) == (["cut_file"], ())
     with pytest.raises(UnknownForm, match="cut"):
         read(JSON, data[: data.index(b'"response"')], block=1000)
+
+
+def test_cut_between_interactions():
+    """The list has no end: that is said."""
+    data = cassette(interaction(STRING), interaction(STRING))
+    end = len(cassette(interaction(STRING))) - len(b"]}")
+    first, last = read(JSON, data[:end], block=1000)
+    assert (text(first), codes(last), last.pieces) == ("Hello", ["cut_file"], ())
