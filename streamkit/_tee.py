@@ -33,6 +33,7 @@ class BaseTee:
         self.source = source
         self._intake = Intake(**options)
         self._add = self._intake.accumulator.add
+        self._is_left = False  # whoever leaves a loop may go on with another
 
     def _note(self, item: Any) -> None:
         """Merge *item*; whatever is wrong with it is no business of who reads the stream."""
@@ -62,11 +63,16 @@ class BaseTee:
     @property
     def outcome(self) -> Outcome:
         """
-        The outcome, once the stream has ended, was closed, or has failed.
+        The outcome, once the stream has ended, was closed or left, or has failed.
+
+        What is read after it was looked at, by whoever left a loop and goes on with
+        another, is not in it.
 
         Raises:
             InputRefused: Before that.
         """
+        if self._is_left:
+            self._end()
         if self._intake.outcome is None:
             raise InputRefused("the stream has not ended; snapshot() has the response so far")
         return self._intake.outcome
@@ -91,14 +97,19 @@ class Tee(BaseTee, Generic[T]):
         self._items: Iterator[T] = iter(source)
 
     def __iter__(self) -> Iterator[T]:
-        """Yield the items; a loop that is left early ends the outcome."""
+        """Yield the items; a loop that is left early can be followed by another."""
         note = self._note
+        self._is_left = False
         try:
             for item in self._items:
                 note(item)
                 yield item
+        except GeneratorExit:
+            self._is_left = True
+            raise
         finally:
-            self._end()
+            if not self._is_left:
+                self._end()
 
     def __next__(self) -> T:
         try:
@@ -106,6 +117,7 @@ class Tee(BaseTee, Generic[T]):
         except BaseException:
             self._end()
             raise
+        self._is_left = False
         self._note(item)
         return item
 
@@ -139,14 +151,19 @@ class AsyncTee(BaseTee, Generic[T]):
         self._items: AsyncIterator[T] = aiter(source)
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """Yield the items; a loop that is left early ends the outcome."""
+        """Yield the items; a loop that is left early can be followed by another."""
         note = self._note
+        self._is_left = False
         try:
             async for item in self._items:
                 note(item)
                 yield item
+        except GeneratorExit:
+            self._is_left = True
+            raise
         finally:
-            self._end()
+            if not self._is_left:
+                self._end()
 
     async def __anext__(self) -> T:
         try:
@@ -154,6 +171,7 @@ class AsyncTee(BaseTee, Generic[T]):
         except BaseException:
             self._end()
             raise
+        self._is_left = False
         self._note(item)
         return item
 

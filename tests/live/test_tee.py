@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
 from streamkit import (
     InputRefused,
@@ -162,6 +162,55 @@ def test_left_early():
     assert stream.outcome.response.choices[0].message.content == "a"
 
 
+def test_left_and_read_on():
+    """As a client's own stream, a tee can be looked into first, and then be read by others."""
+    stream = tee(iter([chunk(content=text) for text in "abc"]))
+    for _ in stream:
+        break
+    assert next(stream)["choices"][0]["delta"]["content"] == "b"
+    with pytest.raises(InputRefused):
+        _ = stream.outcome
+    assert len(list(stream)) == 1
+    assert stream.outcome.response.choices[0].message.content == "abc"
+
+
+def test_left_and_read_on_async():
+    """The same with `async for`."""
+
+    class Resumable:
+        items = iter([chunk(content=text) for text in "abc"])
+
+        def __aiter__(self):
+            return self
+
+        async def __anext__(self):
+            for item in self.items:
+                return item
+            raise StopAsyncIteration
+
+    async def run():
+        stream = atee(Resumable())
+        async for _ in stream:
+            break
+        await asyncio.sleep(0)
+        await anext(stream)
+        assert len([item async for item in stream]) == 1
+        return stream.outcome.response.choices[0].message.content
+
+    assert asyncio.run(run()) == "abc"
+
+
+def test_looked_at_and_read_on():
+    """An outcome does not change once it was seen; what is handed on does not care."""
+    stream = tee(iter([chunk(content=text) for text in "abc"]))
+    for _ in stream:
+        break
+    outcome = stream.outcome
+    assert len(list(stream)) == 2
+    assert stream.outcome is outcome
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(streams())
 def test_any_stream(chunks):
     """The outcome is what `finalize` makes of it."""
