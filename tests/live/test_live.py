@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streamkit import (
@@ -37,6 +37,10 @@ from streamkit import (
 from tests.merging.strategies import hostile_chunks, split, streams
 
 from . import call, chunk, event, happened, told
+
+
+# Drawing streams takes long where others use the machine as well.
+slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def live_events(*data, **options):
@@ -492,6 +496,7 @@ def sums(events, index):
     return content, refusal, reasoning, calls
 
 
+@slow
 @given(streams())
 def test_deltas_add_up_to_the_response(chunks):
     """Whatever the stream, what was told is what is there in the end."""
@@ -515,6 +520,7 @@ def test_deltas_add_up_to_the_response(chunks):
         assert sorted({e.position: e.arguments for e in done}.values()) == arguments
 
 
+@slow
 @given(st.lists(hostile_chunks.filter(lambda chunk: type(chunk) is not str), max_size=5))
 def test_any_chunks(chunks):
     """Nothing raises, and the outcome is that of the accumulator."""
@@ -526,6 +532,7 @@ def test_any_chunks(chunks):
     assert repr(live.outcome) == repr(accumulator.finish())
 
 
+@slow
 @given(st.data())
 def test_any_split(data):
     """However bytes are cut, the same events come."""
