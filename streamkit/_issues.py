@@ -185,6 +185,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "no_body": "There are a response's headers, and no body.",
         "trace_ascii": "An ASCII trace shows each byte that is not printable as a dot.",
         "cut_file": "The file ends inside an exchange, or before another; what is there was read.",
+        "paste_backslashes": "Backslashes of a string around the stream were undone.",
         "paste_curly": "Curly quotation marks were made straight.",
         "paste_escaped": "HTML's character references were made characters.",
         "paste_fenced": "Only what stands inside code fences was read.",

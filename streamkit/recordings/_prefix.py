@@ -24,8 +24,12 @@ __all__ = ["Payload", "find_payload", "mode_of", "without_prefixes"]
 
 # No prefix has a quotation mark or a brace: what stands behind one is a part of
 # something else, such as a column of a table.  An angle bracket may begin one: a
-# priority (RFC 5424, section 6), or an arrow.
-_PREFIX = rb"(?P<prefix>(?:<\d{1,3}>|<{1,3}[\-=]{0,2}[ ])?[^{}\"'<\r\n]{0,300}?)(?<![\w.\-])"
+# priority (RFC 5424, section 6), or an arrow; or be of Python's name for a function.
+_PREFIX = (
+    rb"(?P<prefix>(?:<\d{1,3}>|<{1,3}[\-=]{0,2}[ ])?"
+    rb"(?:[^{}\"'<\r\n]|<(?:module|lambda|locals|genexpr|(?:list|dict|set)comp)>){0,300}?)"
+    rb"(?<![\w.\-])"
+)
 _MODES = {
     "sse": rb"(?=data:[ ]?(?:[{\[\"]|[ ]*\r?\n?\Z))",
     "json": rb"(?=\[?\{(?:\"|[ ]*\r?\n?\Z))",

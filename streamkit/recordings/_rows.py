@@ -37,6 +37,8 @@ OWN_FORMS = frozenset({"interactions", "http_interactions"})
 # Of how many rows the likeliest tells the form.
 FIRST = 8
 DONE = ("", "[DONE]")
+# Enough to see what follows a bracket and blanks.
+PEEK = 64
 
 
 def _looks_json(head: bytes) -> int:
@@ -91,6 +93,9 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
     if isinstance(row, list) and all(isinstance(item, str) for item in row):
         yield from row
         return
+    if first.strip() == b"[" and file.peek(PEEK).lstrip().startswith(b'"'):
+        yield from _texts(file, decoder, limits)
+        return
     if isinstance(row, (BadRow, list)):
         blocks = iter(lambda: file.read1(1 << 18), b"")
         rows = _objects(objects(blocks, limits, rest=first), decoder)
@@ -99,6 +104,13 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
         rows = chain([row], (_row(line, decoder) for line in lines if line.strip()))
     for row in rows:
         yield from spread(row)
+
+
+def _texts(file: io.BufferedReader, decoder: Decoder, limits: Limits) -> Iterator[Any]:
+    """Return the rows of an array of texts that has each on a line of its own."""
+    while line := _line(file, limits).strip():
+        if line != b"]":
+            yield _row(line.removesuffix(b"]").rstrip().removesuffix(b","), decoder)
 
 
 def _objects(found: Iterator[bytes], decoder: Decoder) -> Iterator[Any]:

@@ -8,6 +8,7 @@ pieces of bounded size: a bomb costs no more memory than its first block.
 from __future__ import annotations
 
 import codecs
+import re
 import zlib
 
 from collections.abc import Iterable, Iterator
@@ -34,6 +35,7 @@ BLOCK = 1 << 18
 
 # The method in a zlib header; the window is at most 32 KiB.
 DEFLATE = 0x08
+TEXT = re.compile(rb"[\t\n\r -~]+")
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -243,8 +245,21 @@ def _decoded(head: bytes, blocks: Iterator[bytes]) -> tuple[Iterator[bytes], tup
     """Undo the encoding that *head*, the start of *blocks*, tells."""
     if head.startswith(BOM):
         return _without_start(blocks, len(BOM)), ()
-    encoding = UTF16.get(head[:2])
+    marked = UTF16.get(head[:2])
+    encoding = marked or _unmarked_utf16(head)
     if encoding is None:
         return blocks, ()
     note = Issue("utf16", "the text was UTF-16, as redirects of Windows PowerShell write it")
-    return _as_utf8(_without_start(blocks, 2), encoding), (note,)
+    return _as_utf8(_without_start(blocks, 2 if marked else 0), encoding), (note,)
+
+
+def _unmarked_utf16(head: bytes) -> str | None:
+    """Tell UTF-16 without a mark: of ASCII, as streams begin, each other byte is zero."""
+    head = head[:MAGIC_SIZE]
+    for name, zeros, chars in (
+        ("utf-16-le", head[1::2], head[::2]),
+        ("utf-16-be", head[::2], head[1::2]),
+    ):
+        if len(head) == MAGIC_SIZE and not any(zeros) and TEXT.fullmatch(chars):
+            return name
+    return None

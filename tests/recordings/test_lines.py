@@ -436,3 +436,13 @@ def test_a_log_without_a_stream():
     (outcome,) = rebuild(NOISE["timed"] * 2000)
     assert {"unframed_text", "no_events"} <= set(outcome.issue_counts)
     assert sniff(b"It was a dark and stormy night.\n" * 4000).name == "sse"
+
+
+@pytest.mark.parametrize("name", ["<module>", "main.<locals>.<lambda>", "run"])
+def test_loguru(name):
+    """It names the function that logged, which Python may have no name for."""
+    prefix = f"2026-01-01 12:00:00.410 | DEBUG    | __main__:{name}:42 - ".encode()
+    data = b"".join(prefix + line for line in BODY.splitlines(keepends=True))
+    assert sniff(data).name == "prefixed"
+    (outcome,) = rebuild(data)
+    assert outcome.response.choices[0].message.content == TEXT
