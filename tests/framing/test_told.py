@@ -36,6 +36,10 @@ TOLD = [
     (b"[" + CHUNK + b"]", "bare_json", "JSON without framing was taken as payloads", 0),
     (b'error: {"message":"x"}', "error_field", "`error:` was taken as an error payload", 0),
     (b"event: error\ndata: Too many", "non_json_error", "an error event: 'Too many'", 13),
+    (b'error:  {"message":"x"}', "error_field", "`error:` was taken as an error payload", 0),
+    (b"hello", "unframed_text", "text was skipped: b'hello'", 0),
+    (b"data : {", "cut_value", "a JSON value ends too early: b'{'", 0),
+    (b"event\ndata: {", "cut_value", "a JSON value ends too early: b'{'", 6),
     (b"data: " + CHUNK + FIRST, "glued_events", "an event was glued to the one before", 0),
 ]  # fmt: skip
 
@@ -50,6 +54,26 @@ def test_an_issue(data, code, message, further):
         reader.finish()
         issue = next(issue for issue in reader.issues if issue.code == code)
         assert (issue.message, issue.event, issue.offset) == (message, 1, AT + further)
+
+
+def test_what_a_line_ends_with_stays():
+    """Only its ending goes: blanks before it are a part of a string, and any letter is."""
+    for pieces in splits(b'data: {"choices":[],"x":"aX \nb"}\n\n'):
+        reader = ChunkReader(json="json")
+        found = [chunk for piece in pieces for chunk in reader.feed(piece)]
+        assert [*found, *reader.finish()] == [{"choices": [], "x": "aX \nb"}]
+    for pieces in splits(b"event: eX\ndata: aX\n\n"):
+        parser = SSEParser()
+        found = [event for piece in pieces for event in parser.feed(piece)]
+        assert found == [ServerSentEvent("eX", "aX", "", None)]
+
+
+def test_after_done():
+    """The payload behind it has its own place."""
+    reader = ChunkReader(json="json")
+    reader.feed(FIRST + b"[DONE]\n\n" + FIRST)
+    (issue,) = reader.issues
+    assert (issue.code, issue.event, issue.offset) == ("data_after_done", 2, AT + 8)
 
 
 def test_compressed_input():
