@@ -1,5 +1,6 @@
 """
-Traces that keep the model's message alone: Langfuse, OpenTelemetry, OpenInference.
+Traces that keep the model's message alone: Langfuse, OpenTelemetry, OpenInference,
+LangChain.
 
 The message is given out as a whole response, with what else the trace knows: the
 model, the usage, the finish reason.  What it does not know stays absent.
@@ -12,13 +13,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from . import _langchain
 from ._row_values import json_of
+from ._span_facts import choices_told, facts_of
 
 
 __all__ = ["final_of", "spread"]
 
 LISTS = ("observations", "spans", "traces", "runs", "data", "rows", "items", "records", "hits")
-WRAPPINGS = frozenset({"resourceSpans", *LISTS})
+EXPORTS = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
+WRAPPINGS = frozenset({"resourceSpans", "resourceLogs", "generations", "outputs", *LISTS})
 TRACE_KEYS = frozenset(
     {
         "attributes",
@@ -42,6 +46,10 @@ MESSAGES = "gen_ai.output.messages"
 PART = re.compile(
     r"(?:gen_ai\.completion|llm\.output_messages)\.([0-9]{1,4})\.(?:message\.)?"
     r"(role|content|finish_reason)"
+)
+CALL = re.compile(
+    r"(?:gen_ai\.completion|llm\.output_messages)\.([0-9]{1,4})\.(?:message\.)?"
+    r"tool_calls\.([0-9]{1,4})\.(?:tool_call\.)?(?:function\.)?(id|name|arguments)"
 )
 MODELS = (
     "model",
@@ -82,10 +90,15 @@ def spread(row: Any) -> Iterable[Any]:
 
 
 def _unwrapped(row: Mapping[str, Any]) -> Iterator[Any]:
-    for resource in _dicts(row.get("resourceSpans")):
-        for scope in _dicts(resource.get("scopeSpans")):
-            yield from _dicts(scope.get("spans"))
-    if "resourceSpans" in row:
+    for resources, scopes, records in EXPORTS:
+        for resource in _dicts(row.get(resources)):
+            for scope in _dicts(resource.get(scopes)):
+                yield from _dicts(scope.get(records))
+    if not row.keys().isdisjoint(("resourceSpans", "resourceLogs")):
+        return
+    prompts = list(_langchain.of_prompts(row))
+    if prompts:
+        yield from prompts
         return
     lists = [_dicts(row.get(key)) for key in LISTS]
     inner = next((found for found in lists if found and "choices" not in found[0]), None)
@@ -101,29 +114,21 @@ def _dicts(value: Any) -> list[Mapping[str, Any]]:
 
 def final_of(row: Any) -> dict[str, Any] | None:
     """Return the whole response that the trace *row* tells of, or None."""
-    if not isinstance(row, Mapping) or not (TRACE_KEYS & row.keys()):
+    if not isinstance(row, Mapping):
         return None
-    named = {**row, **_attributes(row.get("attributes"))}
-    facts = {str(key): value for key, value in named.items()}
-    choices = _choices(facts)
+    response = _langchain.response_of(row)
+    if response is not None:
+        return response
+    facts = facts_of(row)
+    is_trace = TRACE_KEYS & row.keys() or any(map(PART.fullmatch, facts))
+    told = [_choice(index, part) for index, part in choices_told(row)]
+    choices = told or (_choices(facts) if is_trace else [])
     if not choices:
         return None
-    response: dict[str, Any] = {"object": "chat.completion", "choices": choices}
+    response = {"object": "chat.completion", "choices": choices}
     model = next((facts[key] for key in MODELS if isinstance(facts.get(key), str)), None)
     usage = _usage(facts)
     return response | ({"model": model} if model else {}) | ({"usage": usage} if usage else {})
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """Return OpenTelemetry's attributes by name; its JSON keeps them as a list."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    found: dict[str, Any] = {}
-    for item in _dicts(value):
-        inner = item.get("value")
-        if isinstance(item.get("key"), str) and isinstance(inner, Mapping):
-            found[item["key"]] = next(iter(inner.values()), None)
-    return found
 
 
 def _choices(facts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -132,6 +137,8 @@ def _choices(facts: dict[str, Any]) -> list[dict[str, Any]]:
         found = PART.fullmatch(key)
         if found:
             parts.setdefault(int(found[1]), {})[found[2]] = value
+    for index, calls in _tool_calls(facts).items():
+        parts.setdefault(index, {})["tool_calls"] = calls
     if parts:
         return [_choice(index, part) for index, part in sorted(parts.items())]
     if isinstance(facts.get(MESSAGES), (str, list)):
@@ -141,6 +148,25 @@ def _choices(facts: dict[str, Any]) -> list[dict[str, Any]]:
         if message is not None:
             return [_choice(0, message)]
     return []
+
+
+def _tool_calls(facts: Mapping[str, Any]) -> dict[int, list[dict[str, Any]]]:
+    """Return the tool calls of each message, which are spread over attributes."""
+    found: dict[int, dict[int, dict[str, Any]]] = {}
+    for name, value in facts.items():
+        if part := CALL.fullmatch(name):
+            call = found.setdefault(int(part[1]), {}).setdefault(int(part[2]), {})
+            call[part[3]] = value
+    return {
+        index: [_tool_call(call) for _, call in sorted(calls.items())]
+        for index, calls in found.items()
+    }
+
+
+def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
+    function = {name: call[name] for name in ("name", "arguments") if name in call}
+    own = {"id": call["id"]} if "id" in call else {}
+    return {**own, "type": "function", "function": function}
 
 
 def _listed(value: Any) -> list[Mapping[str, Any]]:
