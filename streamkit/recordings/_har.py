@@ -24,7 +24,7 @@ from streamkit._json import Decoder
 from ._binary import from_text, is_binary_text
 from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone
 from ._elements import CutShort, after, cut_recording, decoded, objects, of_cut
-from ._mojibake import fix_mojibake, looks_like_mojibake
+from ._mojibake import FIXED, fix_mojibake, looks_like_mojibake
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._row_values import json_of
 
@@ -140,8 +140,7 @@ def _body(
     if not looks_like_mojibake(text):
         return text.encode("utf-8", SURROGATES), ()
     if options.fix_mojibake:
-        note = Issue("mojibake", "the text was UTF-8 read as Latin-1; it was put right")
-        return fix_mojibake(text), (note,)
+        return fix_mojibake(text), (FIXED,)
     note = Issue(
         "mojibake",
         "the text seems to be UTF-8 read as Latin-1; it was left as it is "

@@ -9,8 +9,17 @@ from __future__ import annotations
 
 import codecs
 
+from collections.abc import Iterable, Iterator
 
-__all__ = ["fix_mojibake", "looks_like_mojibake"]
+from streamkit._issues import Issue
+from streamkit._limits import Limits
+
+from ._text import runs_of_lines
+
+
+__all__ = ["FIXED", "fix_mojibake", "fixed_lines", "looks_like_mojibake"]
+
+FIXED = Issue("mojibake", "the text was UTF-8 read as Latin-1; it was put right")
 
 # The characters that Windows-1252 has in place of control characters.
 BYTES = {
@@ -46,3 +55,27 @@ def looks_like_mojibake(text: str) -> bool:
     except UnicodeError:
         return False
     return not read.isascii()
+
+
+def fixed_lines(blocks: Iterable[bytes], limits: Limits, notes: list[Issue]) -> Iterator[bytes]:
+    """
+    Yield *blocks*, text, with each line put right that shows that it was misread.
+
+    If any does, *notes* are told.
+
+    Raises:
+        LimitExceeded: If a line is longer than the limit.
+    """
+    for run in runs_of_lines(blocks, limits):
+        now = run if run.isascii() else b"\n".join(map(_fixed, run.split(b"\n")))
+        if now != run and FIXED not in notes:
+            notes.append(FIXED)
+        yield now
+
+
+def _fixed(line: bytes) -> bytes:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return line
+    return fix_mojibake(text) if looks_like_mojibake(text) else line

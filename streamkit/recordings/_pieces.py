@@ -63,7 +63,7 @@ class ReadOptions:
         group_by: For rows of chunks: the column that tells streams apart.
         order_by: For rows of chunks: the column that they are sorted by.
         time_field: For rows: the column that holds the time.
-        fix_mojibake: Undo UTF-8 read as Latin-1, where the form is known for it.
+        fix_mojibake: Undo UTF-8 read as Latin-1, in each line or body that shows it.
     """
 
     limits: Limits = Limits()

@@ -19,6 +19,7 @@ from streamkit._rebuild import Options, Source, outcomes, source_blocks
 from streamkit._rules import Rule
 
 from ._joined import blocks_of
+from ._mojibake import fixed_lines
 from ._pieces import ReadOptions, Recording
 from ._registry import HEAD, form_named, form_of
 from ._wrappers import Peeled, peel
@@ -26,6 +27,8 @@ from ._wrappers import Peeled, peel
 
 __all__ = ["outcomes_of", "read", "rebuild"]
 
+# Forms whose bytes are no text, or which look into their texts themselves.
+NO_TEXT = frozenset({"har", "mitmproxy", "other-file", "parquet", "pickle"})
 # A whole line that only server-sent events start with.
 EVENT_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry)[ \t]*:|:)[^\n]*\n")
 
@@ -66,6 +69,10 @@ def _opened(source: Source, form: str, options: ReadOptions) -> tuple[Peeled, It
     peeled = peel(source_blocks(source), options.limits)
     head, blocks = _head_of(peeled.blocks)
     found = form_of(head) if form == "auto" else form_named(form)
+    if options.fix_mojibake and found.name not in NO_TEXT:
+        later = [] if peeled.later is None else peeled.later
+        peeled = attrs.evolve(peeled, later=later)
+        blocks = fixed_lines(blocks, options.limits, later)
     return peeled, found.read(blocks, options)
 
 
