@@ -1,5 +1,5 @@
 """
-Secrets covered in what curl wrote: traces, and the log of `-v`.
+Secrets covered in what curl wrote: traces, the log of `-v`, and responses with headers.
 
 Rows and blocks cut a message anywhere; so each message is put together, secrets in
 it are covered in place, and each byte goes back to where it was shown.
@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from streamkit._limits import NO_LIMITS
+from streamkit.recordings._curl import parts
 from streamkit.recordings._curl_trace import BLOCK, HEX_BYTES, PAIR, ROW, not_shown
 from streamkit.recordings._curl_verbose import Demixer
 from streamkit.recordings._dots import DotMender
@@ -23,7 +25,7 @@ from ._masks import Masker
 from ._secrets import MASK
 
 
-__all__ = ["Unseen", "masked_trace", "masked_verbose"]
+__all__ = ["Unseen", "masked_body", "masked_response", "masked_trace", "masked_verbose"]
 
 PAIR_SIZE = len("00 ")
 TEXT_AT = HEX_BYTES * PAIR_SIZE
@@ -152,7 +154,7 @@ def _masked_message(message: _Message, data: bytes, masker: Masker, *, is_hex: b
         return MASK.encode() * len(data)
     if message.is_sent and FORM_BODY.match(data):
         return masker.masked(b"&" + data)[1:]  # each field has its mark then
-    return _masked_body(data, masker, is_dotted=not is_hex)
+    return masked_body(data, masker, is_dotted=not is_hex)
 
 
 def _show_hex(out: bytearray, row: _Row, data: bytes) -> None:
@@ -173,11 +175,14 @@ def _show_ascii(out: bytearray, row: _Row, data: bytes) -> None:
 # -- Bodies --------------------------------------------------------------------------
 
 
-def _masked_body(data: bytes, masker: Masker, *, is_dotted: bool = False) -> bytes:
+def masked_body(data: bytes, masker: Masker, *, is_dotted: bool = False) -> bytes:
     """
     Return *data*, a body as it came over the wire, without its secrets.
 
     With *is_dotted*, line ends are shown as dots.
+
+    Raises:
+        Unseen: If it is compressed.
     """
     spans, tail = _spans(data)
     body = b"".join(data[start:end] for start, end in spans)
@@ -213,7 +218,28 @@ def _spans(data: bytes) -> tuple[list[tuple[int, int]], int]:
     return [*spans, (at, len(data))], len(data)
 
 
-# -- The log of -v -------------------------------------------------------------------
+# -- What -i and -v write -------------------------------------------------------------------
+
+
+def masked_response(data: bytes, masker: Masker) -> bytes:
+    """
+    Return *data*, responses with their headers, without its secrets.
+
+    Raises:
+        Unseen: If a body in it is compressed.
+    """
+    out = bytearray(data)
+    spans: list[tuple[int, int]] = []
+    for part in parts(iter([data]), NO_LIMITS):
+        start = int(part.place.removeprefix("byte "))
+        end = start + len(part.data)
+        if part.is_header:
+            _cover_spans(out, data, spans, masker)
+            out[start:end] = masker.masked(part.data, is_head=True)
+        else:
+            spans.append((start, end))
+    _cover_spans(out, data, spans, masker)
+    return bytes(out)
 
 
 def masked_verbose(data: bytes, masker: Masker) -> bytes:
@@ -228,8 +254,8 @@ def masked_verbose(data: bytes, masker: Masker) -> bytes:
     demixer = Demixer()
     at = 0
     for line in io.BytesIO(data):  # only LF ends one
-        parts = list(demixer.take(line, ""))
-        part = parts[0] if parts else None
+        found = list(demixer.take(line, ""))
+        part = found[0] if found else None
         start = -1 if part is None or part.is_header else line.find(part.data)
         if part is not None and start >= 0:
             end = start + len(part.data)
@@ -238,7 +264,7 @@ def masked_verbose(data: bytes, masker: Masker) -> bytes:
         else:
             is_head = part is not None and line == part.data
             out[at : at + len(line)] = masker.masked(line, is_head=is_head)
-        if any(part.is_header for part in parts):
+        if any(each.is_header for each in found):
             _cover_spans(out, data, spans, masker)
         at += len(line)
     _cover_spans(out, data, spans, masker)
@@ -247,7 +273,7 @@ def masked_verbose(data: bytes, masker: Masker) -> bytes:
 
 def _cover_spans(out: bytearray, data: bytes, spans: list[tuple[int, int]], masker: Masker) -> None:
     """Cover what is in *spans*, a body, and forget them."""
-    body = _masked_body(b"".join(data[start:end] for start, end in spans), masker)
+    body = masked_body(b"".join(data[start:end] for start, end in spans), masker)
     at = 0
     for start, end in spans:
         out[start:end] = body[at : at + end - start]

@@ -11,7 +11,7 @@ from pathlib import Path
 from streamkit.recordings import sniff
 
 from ._command import Command
-from ._dumps import Unseen, masked_trace, masked_verbose
+from ._dumps import Unseen, masked_body, masked_response, masked_trace, masked_verbose
 from ._files import STDIN, File
 from ._inputs import OK, USAGE, open_file
 from ._masks import Masker
@@ -25,8 +25,8 @@ DESCRIPTION = """\
 The form of the recording stays.  Covered are headers (but for a few that say nothing of
 anybody), cookies, keys known by their name or their looks, and the fields you choose.
 What the model wrote stays unless --text covers it; its lengths and times always stay.
-In what curl -v and --trace wrote, secrets are covered by as many x, and numbers by 0,
-so that all sizes and offsets stay right: how long a secret was can be seen.
+In what curl wrote, with -i, -v, --raw or --trace, secrets are covered by as many x, and
+numbers by 0, so that all sizes and offsets stay right: how long a secret was can be seen.
 
 Look at the result before you share it: a secret without a known look, or one that the
 model spelled over several chunks, is not seen.  --text helps against the latter.
@@ -101,6 +101,8 @@ def _covered(data: bytes, args: argparse.Namespace) -> tuple[str, int]:
 
 
 DUMPS: Mapping[str, Callable[[bytes, Masker], bytes]] = {
+    "curl-i": masked_response,
+    "curl-raw": masked_body,
     "curl-trace": partial(masked_trace, is_hex=True),
     "curl-trace-ascii": partial(masked_trace, is_hex=False),
     "curl-v": masked_verbose,

@@ -25,7 +25,7 @@ from ._text import look_ahead, runs_of_lines
 from ._wrappers import MAGIC_SIZE, Unpacker, compression_of
 
 
-__all__ = ["FORMS", "STATUS_LINE", "Part", "recordings_of"]
+__all__ = ["FORMS", "STATUS_LINE", "Part", "parts", "recordings_of"]
 
 STATUS_LINE = re.compile(rb"HTTP/(?:1\.[01]|2|2\.0|3) ([1-5]\d\d)(?: [A-Za-z' \-]*)?\r?\n")
 HEADER = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:")
@@ -200,7 +200,7 @@ def _mapped(pieces: Iterator[Piece], change: Callable[[bytes], Iterable[bytes]])
 # -- curl -i, and --raw --------------------------------------------------------------
 
 
-def _parts(blocks: Iterator[bytes], limits: Limits) -> Iterator[Part]:
+def parts(blocks: Iterator[bytes], limits: Limits) -> Iterator[Part]:
     """
     Tell headers from data: a status line starts the former, a blank line ends them.
 
@@ -241,7 +241,7 @@ def _next_status(run: bytes, at: int) -> int:
 
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
-    return recordings_of(_parts(blocks, options.limits), options)
+    return recordings_of(parts(blocks, options.limits), options)
 
 
 def _looks_like_response(head: bytes) -> int:

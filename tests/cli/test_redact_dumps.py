@@ -254,6 +254,22 @@ def test_verbose_with_headers():
     assert found.count(b"Hel") == 2
 
 
+@pytest.mark.parametrize("body", [BODY, CHUNKED], ids=["plain", "chunked"])
+def test_responses(run, body):
+    """With their headers, and as they came over the wire: sizes of chunks stay right."""
+    head = b"".join(HEAD)
+    for data, form in ((b"\n" + head + body + head + body, "curl-i"), (body, "curl-raw")):
+        if sniff(data).name != form:  # a body alone that is not in chunks
+            assert (form, body) == ("curl-raw", BODY)
+            continue
+        result = run("redact", stdin=data)
+        found = result.out.encode()
+        assert len(found) == len(data)
+        text = "".join(re.sub(r"\r\n[0-9a-f]+\r\n", "", result.out))
+        assert not [secret for secret in SECRETS if secret in text]
+        assert_same(body, found[1 + len(head) :][: len(body)] if form == "curl-i" else found)
+
+
 def test_command(run):
     """The dump is written again, as long as it was; what it covers is counted."""
     for is_hex in (True, False):
