@@ -24,7 +24,7 @@ body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--page);
   color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; overflow-wrap: anywhere; margin-top: 0; }
-h3 { font-size: 1.05rem; margin-bottom: .3rem; }
+h3 { font-size: 1.05rem; margin-bottom: .3rem; overflow-wrap: anywhere; }
 h4 { font-size: .95rem; margin: .8rem 0 .3rem; color: var(--faint); }
 a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
