@@ -226,4 +226,5 @@ def test_issues_behind_plain_events_have_their_numbers():
     parser.feed(PLAIN)
     with pytest.raises(StreamkitError) as caught:
         parser.feed(b"data: \xff\n\n")
-    assert (caught.value.issue.event, caught.value.issue.offset) == (2, len(PLAIN))
+    at = len(PLAIN) + len("data: ")
+    assert (caught.value.issue.event, caught.value.issue.offset) == (2, at)
