@@ -7,17 +7,23 @@ Thin: Spark hands over record batches, `rebuild_batch` makes the rows.  It is pu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
 
 from streamkit._kinds import Kind
 from streamkit._limits import Limits
 
-from ._arrow import arrow
+from ._arrow import Rebuilder, arrow
 from ._call import mapper_of, needed
 from ._groups import MOST_BYTES, Grouper
 from ._row import COLUMNS
+
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 __all__ = ["rebuild"]
@@ -88,18 +94,44 @@ def rebuild(
         limits=limits,
     )
     passed, read = needed(mapper)
-    rows = table.select([_quoted(name) for name in read])
+    chosen = table.select([_quoted(name) for name in read])
+    plain = {name: f"c{number}" for number, name in enumerate(read)}
+    rows = chosen.toDF(*plain.values())
     if isinstance(mapper, Grouper):
-        rows = rows.repartition(_quoted(mapper.group))
+        rows = rows.repartition(plain[mapper.group])
         by = [mapper.group, *([] if mapper.order is None else [mapper.order])]
-        rows = rows.sortWithinPartitions([_quoted(name) for name in by])
-    result: DataFrame = rows.mapInArrow(mapper, _schema(rows.schema, passed, prefix))
+        rows = rows.sortWithinPartitions([plain[name] for name in by])
+    schema = _schema(chosen.schema, passed, prefix)
+    result: DataFrame = rows.mapInArrow(_Renamed(mapper, tuple(read)), schema)
     return result
 
 
 def _quoted(name: str) -> str:
     """Return the column *name* as Spark takes it, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
+
+
+@attrs.frozen
+class _Renamed:
+    """
+    Gives the columns their own names back, and hands them on to *mapper*.
+
+    `mapInArrow` takes the names of its columns apart at dots and backticks, so that
+    they have plain ones on their way through Spark.
+    """
+
+    mapper: Rebuilder | Grouper
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self.mapper(map(self._named, batches))
+
+    def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        pa = arrow()
+        fields = [
+            field.with_name(name) for field, name in zip(batch.schema, self.names, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def _schema(schema: Any, passed: list[str], prefix: str) -> Any:

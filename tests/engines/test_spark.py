@@ -84,6 +84,36 @@ def test_kinds_of_columns(spark):
         assert len(row) == len(COLUMNS)
 
 
+ODD = ["a.b", "a.`b c`", "`a`", "we`ird", "``", "sp ace", "", "é.ü", "c0", "c1", "x\n;{}=,.(\t)"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_names_of_columns(spark, name):
+    """Whatever Spark would take apart: in each place that a column can have, all at once too."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    kind = StructType([StructField(one, StringType()) for one in (name, "a", name + ".z", "c9")])
+    text = WHOLE.decode()
+    df = spark.createDataFrame([(text, "A", "Z", text)], kind)
+    rebuild = streamkit.spark.rebuild
+    (row,) = rows(rebuild(df, body=name, keep=["c9", name + ".z", "a", name], prefix="p.`"))
+    assert list(row.items())[:4] == [("c9", text), (name + ".z", "Z"), ("a", "A"), (name, text)]
+    assert [*row][4:] == ["p.`" + column for column in COLUMNS]
+    assert row["p.`text"] == "Hello"
+    chunks = spark.createDataFrame([(name, text, "1", "k"), (None, text, "2", "k")], kind)
+    grouped = rebuild(chunks, body="a", group=name, order=name + ".z", keep=["c9"])
+    lost, found = sorted(rows(grouped), key=lambda row: row[name] is not None)
+    assert (found[name], found["c9"], found["text"]) == (name, "k", "Hello")
+    assert lost["error_message"].startswith(f"1 chunks without {streamkit._errors.quote(name)}")
+
+
+def test_struct_beside_a_dot(spark):
+    """A column `a.b` is not the field b of the column a."""
+    df = spark.sql("select 'other' as `a.b`, named_struct('b', 'kept') as a, null as body")
+    (row,) = rows(streamkit.spark.rebuild(df, body="body", keep=["a.b", "a"]))
+    assert (row["a.b"], row["a"].b, row["error_code"]) == ("other", "kept", "empty_stream")
+
+
 def test_large_rows(spark):
     """A batch of Spark's that makes more than is held at once comes in several."""
     body = WHOLE.replace(b"Hel", b"x" * 3_000_000)
