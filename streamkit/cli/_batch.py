@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import re
 import time
 
@@ -17,11 +16,12 @@ from streamkit._errors import StreamkitError
 from streamkit._limits import Limits
 
 from ._command import Command
-from ._each import add_jobs_argument, said_of, taken, tell_skipped
+from ._each import add_jobs_argument, taken, tell_skipped
 from ._escape import escape_line
-from ._files import STDIN, File
+from ._files import STDIN
 from ._inputs import INCOMPLETE, OK, USAGE, add_form_arguments, files_of, reading_options
 from ._output import put, tell
+from ._parts import PartFile, made_again, said_of_parts
 from ._said import Said
 
 
@@ -53,25 +53,6 @@ EXAMPLES = """\
 
 SIZE = re.compile(r"([0-9]{1,12})([KMG]?)")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-@attrs.frozen
-class _PartFile(File):
-    """A part, as what the processes are given to read."""
-
-    part: Part | None = None
-
-    @property
-    def label(self) -> str:
-        """What it is called in messages."""
-        assert self.part is not None
-        return f"part {self.part.number} ({self.part.names})"
-
-    @property
-    def size(self) -> int:
-        """About how many bytes are read for it."""
-        assert self.part is not None
-        return self.part.size
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -153,16 +134,18 @@ def _problem(args: argparse.Namespace) -> str | None:
 
 def _run(args: argparse.Namespace) -> int:
     from streamkit.engines._begin import parts_of
+    from streamkit.engines._deaths import Deaths
     from streamkit.engines._folder import Folder
     from streamkit.engines._plan import Input
+    from streamkit.engines._tally import Tally
 
     files = files_of(args)
     inputs = [Input.of(file.name) for file in taken(args, files)]
     tell_skipped(files)
     args.job, parts = parts_of(_job(args), inputs)
-    args.folder = Folder(Path(args.output))
+    args.folder, args.deaths = Folder(Path(args.output)), Deaths()
     with args.folder.opened(args.job, inputs, resume=args.resume):
-        return _Run(args, parts).run()
+        return _Run(args, parts, Tally()).run()
 
 
 def _job(args: argparse.Namespace) -> Job:
@@ -187,66 +170,64 @@ def _job(args: argparse.Namespace) -> Job:
     )
 
 
-def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
-    """Write a part, and say its numbers; an error of the output is for the command to raise."""
-    assert isinstance(file, _PartFile)
-    add = args.meter.add if args.meter is not None else lambda _: None
-    try:
-        tally = args.folder.write(file.part, args.job, add)
-    except OSError as error:
-        if error.errno == errno.ESTALE:
-            tell(f"{file.label}: {error.filename}: {error.strerror}")
-            yield Said(status=USAGE)
-        else:
-            yield Said(data=[error.errno, error.strerror or str(error), args.output])
-    else:
-        yield Said(data=tally.plain())
-
-
 @attrs.define
 class _Run:
     """The parts that are missing are made, and all are counted."""
 
     args: argparse.Namespace
     parts: list[Part]
-    made: int = 0
+    new: Tally
+    made: set[int] = attrs.field(factory=set)
 
     def run(self) -> int:
         from streamkit.engines._tally import Tally
 
         start = time.monotonic()
         done, missing = self._sorted_out()
-        total, new = Tally(), Tally()
+        total = Tally()
         for part in done:
             total.add(self.args.folder.tally(part))
-        for one in said_of(self.args, _say, iter(missing), len(missing)):
-            if isinstance(one.data, list):
-                raise OSError(*one.data)
-            if one.data is not None:
-                new.add(Tally.of(one.data))
-                self.made += 1
-        total.add(new)
-        return self._end(total, new, len(missing), time.monotonic() - start)
+        self._make(missing)
+        total.add(self.new)
+        return self._end(total, len(missing), time.monotonic() - start)
 
-    def _sorted_out(self) -> tuple[list[Part], list[File]]:
+    def _make(self, missing: dict[str, PartFile]) -> None:
+        """Write the parts that are *missing*; those that a process dies of, in the end."""
+        dead = []
+        for one in said_of_parts(self.args, [*missing.values()]):
+            if one.died:
+                dead.append(missing[one.died[0]])
+            self._count(one)
+        for file in dead:
+            if file.number not in self.made:  # it may have died when it had just said so
+                self._count(made_again(self.args, file))
+        if dead:
+            self.args.folder.tidy()
+
+    def _count(self, one: Said) -> None:
+        from streamkit.engines._tally import Tally
+
+        if isinstance(one.data, list):
+            raise OSError(*one.data)
+        if one.data is not None:
+            self.new.add(Tally.of(one.data))
+            self.made.add(one.data["part"])
+
+    def _sorted_out(self) -> tuple[list[Part], dict[str, PartFile]]:
         """Return the parts that are there, and those to make."""
         folder, job = self.args.folder, self.args.job
         done = [part for part in self.parts if folder.is_done(part, job)]
         there = {part.number for part in done}
-        missing: list[File] = [
-            _PartFile(f"part-{part.number}", part=part)
-            for part in self.parts
-            if part.number not in there
-        ]
+        files = [PartFile.of(part) for part in self.parts if part.number not in there]
         if self.args.meter is not None:
-            self.args.meter.expect(missing, "parts")
-        return done, missing
+            self.args.meter.expect(files, "parts")
+        return done, {file.name: file for file in files}
 
-    def _end(self, total: Tally, new: Tally, wanted: int, seconds: float) -> int:
+    def _end(self, total: Tally, wanted: int, seconds: float) -> int:
         put("".join(f"{line}\n" for line in _summary(self.args.output, len(self.parts), total)))
-        put(_rate(new, seconds) + "\n")
-        if self.made < wanted:
-            missing = f"{wanted - self.made} parts are missing"
+        put(_rate(self.new, seconds) + "\n")
+        if len(self.made) < wanted:
+            missing = f"{wanted - len(self.made)} parts are missing"
             tell(f"{missing}; the same command with --resume tries again")
             return USAGE
         self.args.folder.finish(total, len(self.parts))

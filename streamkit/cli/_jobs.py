@@ -16,7 +16,7 @@ import signal
 import threading
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -105,6 +105,7 @@ class _Pool:
 
     args: argparse.Namespace
     say: Say
+    is_quiet: bool = False
     workers: list[_Worker] = attrs.field(factory=list)
     tasks: deque[_Task] = attrs.field(factory=deque)
 
@@ -216,9 +217,11 @@ class _Pool:
 
     def _bury(self, worker: _Worker, task: _Task) -> None:
         """Say that *worker* died of the file of *task*; the others go on."""
-        message = f"{task.file.label}: the process that read it died ({worker.why_dead()})"
-        task.keep(ERR + f"streamkit: {escape_line(message)}\n".encode())
-        task.keep(SAID + Said(status=USAGE).packed())
+        how = worker.why_dead()
+        message = f"{task.file.label}: the process that read it died ({how})"
+        if not self.is_quiet:
+            task.keep(ERR + f"streamkit: {escape_line(message)}\n".encode())
+        task.keep(SAID + Said(status=USAGE, died=(task.file.name, how)).packed())
         task.is_over, task.worker = True, None
         self._remove(worker)
 
@@ -257,9 +260,15 @@ def _printed(task: _Task) -> Iterator[Said]:
             put_error(message[1:].decode("utf-8", "surrogatepass"))
 
 
-def in_processes(args: argparse.Namespace, say: Say, files: Iterator[File]) -> Iterator[Said]:
-    """Yield what *say* yields of each of *files*, in order; `jobs` of them are read at once."""
-    pool = _Pool(argparse.Namespace(**vars(args)), say)
+def in_processes(
+    args: argparse.Namespace, say: Say, files: Iterator[File], *, is_quiet: bool = False
+) -> Generator[Said, None, None]:
+    """
+    Yield what *say* yields of each of *files*, in order; `jobs` of them are read at once.
+
+    If *is_quiet*, a process that dies is told by `Said.died` alone.
+    """
+    pool = _Pool(argparse.Namespace(**vars(args)), say, is_quiet)
     try:
         yield from pool.run(files)
         pool.dismiss()

@@ -25,15 +25,17 @@ class Said:
         text: What goes to the output, whole lines or nothing.
         status: The exit status that it calls for.
         data: JSON data that the command counts up at its end.
+        died: The name of the file that a process died of, and how it ended; empty: of none.
     """
 
     text: str = ""
     status: int = 0
     data: Any = None
+    died: tuple[str, ...] = ()
 
     def packed(self) -> bytes:
         """Return it as bytes; all that JSON has comes back as it was."""
-        return json.dumps([self.text, self.status, self.data]).encode()
+        return json.dumps(attrs.astuple(self, recurse=False)).encode()
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Said:

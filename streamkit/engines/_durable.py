@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-__all__ = ["clean", "replacing"]
+__all__ = ["clean", "replacing", "scratch"]
 
 PREFIX, SUFFIX = ".streamkit-", ".tmp"
 
@@ -29,7 +29,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: If it cannot be written.
     """
-    temporary = path.with_name(f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}")
+    temporary = _temporary(path.parent)
     try:
         with temporary.open("xb") as file:
             yield file
@@ -40,6 +40,28 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """
+    Make an empty file in *folder*, which is gone at the end.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    path = _temporary(folder)
+    try:
+        path.touch(exist_ok=False)
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _temporary(folder: Path) -> Path:
+    """Return a name that nobody has, and that `clean` knows."""
+    return folder / f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}"
 
 
 def clean(folder: Path) -> None:

@@ -16,26 +16,28 @@ underscore or a dot at their start are none that Spark, Hive or DuckDB take for 
 from __future__ import annotations
 
 import json
+import os
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import attrs
 
 from streamkit._errors import StreamkitError, quote
 
-from ._durable import clean, replacing
+from ._deaths import Deaths, Steps
+from ._durable import clean, replacing, scratch
 from ._job import Job
 from ._lock import locked
-from ._plan import Input, Part
+from ._plan import Input, Part, Slice
 from ._slices import Add, batches_in, rows_in
 from ._tally import Tally
 from ._writers import Writer, writer_of
 
 
-__all__ = ["Folder", "JobRefused"]
+__all__ = ["Folder", "JobRefused", "rehearse"]
 
 META = "_streamkit"
 
@@ -76,8 +78,7 @@ class Folder:
         self._check_free()
         self.meta.mkdir(parents=True, exist_ok=True)
         with _locked(self.meta / "lock"):
-            clean(self.path)
-            clean(self.meta)
+            self.tidy()
             self._claim(_manifest(job, inputs), resume=resume)
             yield
 
@@ -94,25 +95,35 @@ class Folder:
         """
         return Tally.of(json.loads(self._numbers(part).read_bytes()))
 
-    def write(self, part: Part, job: Job, add: Add) -> Tally:
+    def write(self, part: Part, job: Job, add: Add, deaths: Deaths = Deaths()) -> Tally:
         """
         Read what *part* is made of, write its rows, and return their numbers.
+
+        Inputs that *deaths* has are rows with an error.
 
         Raises:
             OSError: If an input is not what it was, or the part cannot be written.
         """
-        tally = Tally(size=part.size)
         with replacing(self._data(part, job)) as file:
-            writer = writer_of(job, file)
-            try:
-                for one in part.slices:
-                    one.input.check()
-                    _copy(one, job, writer, tally, add)
-                    one.input.check()
-            finally:
-                writer.finish()
+            tally = _written(part, job, file, add, deaths)
             self._put(self._numbers(part), tally.plain())
         return tally
+
+    @contextmanager
+    def noting(self) -> Iterator[Path]:
+        """
+        Give a file to note places in, for as long as this is open.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        with scratch(self.meta) as path:
+            yield path
+
+    def tidy(self) -> None:
+        """Remove what processes that died left; none may be at work."""
+        clean(self.path)
+        clean(self.meta)
 
     def finish(self, tally: Tally, parts: int) -> None:
         """
@@ -171,14 +182,39 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _copy(one: Any, job: Job, writer: Writer, tally: Tally, add: Add) -> None:
+def rehearse(part: Part, job: Job, deaths: Deaths) -> None:
+    """
+    Do what writing *part* does, from where *deaths* starts, and throw the rows away.
+
+    Raises:
+        OSError: If an input is not what it was.
+    """
+    with Path(os.devnull).open("wb") as file:
+        _written(part, job, file, lambda _: None, deaths)
+
+
+def _written(part: Part, job: Job, file: BinaryIO, add: Add, deaths: Deaths) -> Tally:
+    tally = Tally(size=part.size)
+    writer = writer_of(job, file)
+    begin = deaths.start[0]
+    try:
+        for number, one in enumerate(part.slices[begin:], begin):
+            one.input.check()
+            _copy(one, job, writer, tally, deaths.steps(number, add))
+            one.input.check()
+    finally:
+        writer.finish()
+    return tally
+
+
+def _copy(one: Slice, job: Job, writer: Writer, tally: Tally, steps: Steps) -> None:
     """Write the rows of *one* and count them."""
     if one.kind != "groups":
-        for led in rows_in(one, job, add):
+        for led in rows_in(one, job, steps):
             _put_row(led, writer, tally)
         return
     names = [job.prefix + name for name in ("complete", "error_code", "issue_codes", "chunks")]
-    for found in batches_in(one, job, add):
+    for found in batches_in(one, job, steps):
         if isinstance(found, tuple):
             _put_row(found, writer, tally)
             continue

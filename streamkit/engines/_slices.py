@@ -6,6 +6,7 @@ import io
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from streamkit.recordings._bodies import BlockFile
 from streamkit.recordings._row_values import at, path_of
 from streamkit.recordings._wrappers import peel
 
-from ._arrow import Rebuilder, arrow, check_columns
+from ._arrow import arrow, check_columns, with_rows
 from ._batch import row_of_body, rows_of
+from ._deaths import Steps, WorkerDied
 from ._job import LEAD, Job
 from ._plan import Slice
 from ._row import Row, row_of_error
@@ -39,18 +41,33 @@ BATCH = 64
 SKIPPED = 1 << 20
 
 
-def rows_in(one: Slice, job: Job, add: Add) -> Iterator[Led]:
-    """Yield the rows of *one* that is no Parquet; *add* is told how many bytes were read."""
+def rows_in(one: Slice, job: Job, steps: Steps) -> Iterator[Led]:
+    """
+    Yield the rows of *one* that is no Parquet.
+
+    *steps* is asked before each input, and told how many bytes were read.
+    """
     if one.kind == "whole":
-        rows = rows_of(counted(Path(one.input.name), add), job.reading)
-        for number, row in enumerate(rows, 1):
-            yield _lead(one, number), row
+        yield from _of_recording(one, job, steps)
         return
     try:
-        with _opened(one, job, add) as file:
-            yield from _of_lines(one, file, job, add)
+        steps.why(one.start)
+        with _opened(one, job, steps.add) as file:
+            yield from _of_lines(one, file, job, steps)
+    except WorkerDied as error:
+        yield _failed(one, error.position, job, error)
     except (StreamkitError, OSError, ValueError) as error:
         yield _failed(one, one.start, job, error)
+
+
+def _of_recording(one: Slice, job: Job, steps: Steps) -> Iterator[Led]:
+    died = steps.why(1)
+    if died is not None:
+        yield _failed(one, 1, job, died)
+        return
+    rows = rows_of(counted(Path(one.input.name), steps.add), job.reading)
+    for number, row in enumerate(rows, 1):
+        yield _lead(one, number), row
 
 
 def _lead(one: Slice, position: int) -> dict[str, Any]:
@@ -98,21 +115,27 @@ def _skip_line(file: io.BufferedReader) -> int:
     return size
 
 
-def _of_lines(one: Slice, file: io.BufferedReader, job: Job, add: Add) -> Iterator[Led]:
+def _of_lines(one: Slice, file: io.BufferedReader, job: Job, steps: Steps) -> Iterator[Led]:
     is_part = one.kind == "lines"
     position = one.start - 1 + _skip_line(file) if one.start else 0
     bound = job.reading.limits.line
     most = -1 if bound is None else bound + 2
     decoder = Decoder(job.reading.json, job.reading.limits)
-    while (not is_part or position < one.stop) and (line := file.readline(most)):
-        start, position = position, position + len(line)
-        if len(line) == most and not line.endswith(b"\n"):
+    while not is_part or position < one.stop:
+        died, start = steps.why(position), position
+        line = b"" if died else file.readline(most)
+        position += len(line) or _skip_line(file)
+        if position == start:
+            break
+        if died:
+            yield _failed(one, start, job, died)
+        elif len(line) == most and not line.endswith(b"\n"):
             yield _failed(one, start, job, LimitExceeded("line", len(line), start, bound=bound))
             position += _skip_line(file)
         elif text := line.removeprefix(b"\xef\xbb\xbf").strip():
             yield _of_line(one, start, text, job, decoder)
         if is_part:
-            add(position - start)
+            steps.add(position - start)
 
 
 def _of_line(one: Slice, start: int, text: bytes, job: Job, decoder: Decoder) -> Led:
@@ -142,17 +165,22 @@ def _value(row: dict[str, Any], name: str) -> Any:
 # -- Parquet -------------------------------------------------------------------------
 
 
-def batches_in(one: Slice, job: Job, add: Add) -> Iterator[pa.RecordBatch | Led]:
-    """Yield the rows of *one*, row groups of a Parquet file, in batches; an error is a row."""
+def batches_in(one: Slice, job: Job, steps: Steps) -> Iterator[pa.RecordBatch | Led]:
+    """
+    Yield the rows of *one*, row groups of a Parquet file, in batches; an error is a row.
+
+    *steps* is as for `rows_in`.
+    """
     position = one.first
     try:
+        steps.why(position)
         with open_parquet(one.input.name) as file:
-            for batch in _of_groups(one, file, job):
+            for batch in _of_groups(one, file, job, steps):
                 yield _led(one, position, batch)
                 position += batch.num_rows
     except (StreamkitError, OSError, ValueError, arrow().ArrowException) as error:
         yield _failed(one, position, job, _told(error))
-    add(one.size)
+    steps.add(one.size)
 
 
 def _told(error: Exception) -> Exception:
@@ -162,14 +190,30 @@ def _told(error: Exception) -> Exception:
     return UnknownForm(str(error).partition("\n")[0])
 
 
-def _of_groups(one: Slice, file: Any, job: Job) -> Iterator[pa.RecordBatch]:
+def _of_groups(one: Slice, file: Any, job: Job, steps: Steps) -> Iterator[pa.RecordBatch]:
     body = job.body or ""
     check_columns(file.schema_arrow.names, body, job.keep, job.prefix, LEAD)
     columns = list(dict.fromkeys([body, *job.keep]))
-    rebuilder = Rebuilder(body, job.keep, job.reading, job.prefix)
     groups = list(range(one.start, one.stop))
-    for batch in file.iter_batches(BATCH, row_groups=groups, columns=columns):
-        yield from rebuilder([_cast(batch, job)])
+    positions = count(one.first)
+    batches = file.iter_batches(BATCH, row_groups=groups, columns=columns)
+    for found in _noted(batches, one.first, steps):
+        batch = _cast(found, job)
+        bodies = batch.column(batch.schema.get_field_index(body))
+        rows = (_of_cell(cell, job, steps.why(next(positions))) for cell in bodies)
+        yield from with_rows(batch.select(list(job.keep)), rows, job.prefix)
+
+
+def _noted(batches: Any, position: int, steps: Steps) -> Iterator[pa.RecordBatch]:
+    """Yield *batches*; that the next is to be read is noted before it is."""
+    for batch in batches:
+        yield batch
+        position += batch.num_rows
+        steps.why(position)
+
+
+def _of_cell(body: Any, job: Job, died: Exception | None) -> Row:
+    return row_of_body(body.as_py(), job.reading) if died is None else row_of_error(died)
 
 
 def _cast(batch: pa.RecordBatch, job: Job) -> pa.RecordBatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import gzip
 import json
@@ -15,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from streamkit.cli import _batch
+from streamkit.cli import _batch, _parts
 from streamkit.cli._main import make_parser
-from streamkit.engines import _folder, _plan
+from streamkit.cli._said import Said
+from streamkit.engines import _deaths, _folder, _plan
+from streamkit.engines._job import Job
 from streamkit.engines._lock import locked
 
 from .helpers import CUT, FAILED, WHOLE, chunk, sse
@@ -416,7 +419,7 @@ def whole_summary(large):
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.slow
 def test_worker_killed(large):
-    """The part that it was at is missing, and told; the others are there."""
+    """Its part is made again; as it died of no input, the output is that of one run."""
     process = batch(large, "out")
     while process.poll() is None and len(parts(large / "out")) < 2:
         time.sleep(0.02)
@@ -426,12 +429,243 @@ def test_worker_killed(large):
     workers = [line.split()[0] for line in found.stdout.splitlines() if b"spawn_main" in line]
     os.kill(int(workers[0]), 9)
     _, err = process.communicate()
-    assert process.returncode == 2
-    assert b"the process that read it died (SIGKILL)" in err
-    assert b"1 parts are missing" in err
-    assert len(parts(large / "out")) == 39
-    again = batch(large, "out", "--resume")
-    assert again.communicate()[1] == b""
-    assert again.returncode != 2
-    assert len(parts(large / "out")) == 40
+    whole = batch(large, "one")
+    whole.communicate()
+    assert process.returncode == whole.returncode
+    first, second = err.splitlines()
+    assert b"the process that read it died (SIGKILL)" in first
+    assert b"it is read again" in second
+    assert parts(large / "out") == parts(large / "one")
+    assert not left_over(large)
+
+
+# -- Inputs that end the process that reads them ---------------------------------------------
+
+HOOK = """\
+import os, pathlib, signal, sys
+import streamkit.engines._batch as batch, streamkit.engines._slices as slices
+import streamkit.engines._folder as folder, streamkit.cli._parts as parts
+import streamkit.engines._tables
+
+def die_of(text):
+    if b"DEADLY" in text: os.kill(os.getpid(), signal.SIGKILL)
+    if b"FATAL" in text: os._exit(3)
+
+def wrap(module, name, before):
+    inner = getattr(module, name)
+    def wrapped(*args, **more):
+        before(*args)
+        return inner(*args, **more)
+    setattr(module, name, wrapped)
+
+def as_bytes(body):
+    return body.encode() if isinstance(body, str) else body or b""
+
+wrap(slices, "counted", lambda path, add: die_of(path.read_bytes()))
+wrap(slices, "row_of_body", lambda body, reading: die_of(as_bytes(body)))
+wrap(slices, "_skip_line", lambda file: die_of(b"DEADLY" if b"STUCK" in file.peek().split(b"\\n")[0] else b""))
+if os.environ.get("HOOK") == "writing":
+    wrap(folder.Folder, "write", lambda self, part, *rest: os._exit(part.number + 1))
+if os.environ.get("HOOK") == "beginning":
+    wrap(folder, "_written", lambda *rest: os._exit(7))
+if os.environ.get("HOOK") == "said":
+    import multiprocessing.connection as c
+    inner = c.Connection.send_bytes
+    def send_bytes(self, data, *rest):
+        inner(self, data, *rest)
+        if data[:1] == b"s" and b'"part": 0' in data: os._exit(9)
+    c.Connection.send_bytes = send_bytes
+"""
+posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+@pytest.fixture
+def deadly(tmp_path, monkeypatch):
+    """Processes that are started die of some inputs; this one does not."""
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook/sitecustomize.py").write_text(HOOK)
+    paths = [str(tmp_path / "hook"), str(Path(_batch.__file__).parents[2])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
+def with_deadly(inputs):
+    for number, word in ((3, "DEADLY"), (4, "DEADLY"), (8, "FATAL")):
+        (inputs / f"in/{number:02}.sse").write_bytes(sse(chunk(content=word, finish="stop")))
+
+
+@posix
+@pytest.mark.parametrize("size", ["1K", "64M"])
+def test_deadly_recordings(run, inputs, deadly, size):
+    """Each is a row with an error, and all others have theirs, one part or many."""
+    run("batch", "in", "alive", "--jobs", "1")
+    with_deadly(inputs)
+    result = run("batch", "in", "out", "--jobs", "2", "--part-size", size)
+    assert result.status == 1
+    errors = result.out.splitlines()[1]
+    assert "worker_died=3" in errors
+    assert "in/04.sse, position 1: each process that read it died (SIGKILL)" in result.err
+    found = rows(inputs / "out")
+    died = {row["source"]: row for row in found if row["error_code"] == "worker_died"}
+    assert [Path(name).name for name in died] == ["03.sse", "04.sse", "08.sse"]
+    messages = [row["error_message"] for row in died.values()]
+    assert messages[0] == messages[1] == "each process that read it died (SIGKILL)"
+    assert messages[2] == "each process that read it died (status 3)"
+    others = [row for row in rows(inputs / "alive") if row["source"] not in died]
+    assert [row for row in found if row["source"] not in died] == others
+    summary = json.loads((inputs / "out/_streamkit/summary.json").read_bytes())
+    assert summary["errors"]["worker_died"] == 3
+    assert not left_over(inputs)
+    before = parts(inputs / "out")
+    again = run("batch", "in", "out", "--jobs", "2", "--part-size", size, "--resume")
+    assert (again.status, again.err) == (1, "")
+    assert again.out.splitlines()[:2] == result.out.splitlines()[:2]
+    (inputs / "out/part-000000.jsonl").unlink()
+    run("batch", "in", "out", "--jobs", "2", "--part-size", size, "--resume")
+    assert parts(inputs / "out") == before
+
+
+def table(count, *words):
+    """Return rows of a table; those with a word are deadly."""
+    names = dict(words)
+    return [
+        {"id": n, "b": sse(chunk(content=names.get(n, f"é{n}"), finish="stop")).decode()}
+        for n in range(count)
+    ]
+
+
+DEADLY_ROWS = [(0, "DEADLY"), (63, "DEADLY"), (64, "FATAL"), (199, "DEADLY")]
+
+
+@posix
+@pytest.mark.parametrize(
+    ("form", "to"), [("jsonl", "jsonl"), ("jsonl.gz", "parquet"), ("parquet", "jsonl")]
+)
+def test_deadly_rows(run, tmp_path, deadly, form, to):
+    """A body costs its own row alone, in the first and last place of a batch too."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    data = table(200, *DEADLY_ROWS)
+    text = "".join(json.dumps(row) + "\n" for row in data).encode()
+    path = tmp_path / f"rows.{form}"
+    if form == "parquet":
+        pq.write_table(pa.Table.from_pylist(data), path, row_group_size=100)
+    else:
+        path.write_bytes(gzip.compress(text) if form.endswith("gz") else text)
+    options = ["--body", "b", "--keep", "id", "--to", to, "--part-size", "16K", "--jobs", "2"]
+    result = run("batch", *options, path.name, "out")
+    assert result.status == 1
+    assert "200 streams" in result.out
+    files = sorted((tmp_path / "out").glob("part-*"))
+    found = (
+        rows(tmp_path / "out")
+        if to == "jsonl"
+        else [row for file in files for row in pq.read_table(file).to_pylist()]
+    )
+    died = [n for n, row in enumerate(found) if row["error_code"] == "worker_died"]
+    assert died == [n for n, _ in DEADLY_ROWS]
+    assert all(row["text"] == f"é{n}" for n, row in enumerate(found) if n not in died)
+    assert len({row["position"] for row in found}) == 200
+    kept = [row["id"] for n, row in enumerate(found) if n not in died or form == "parquet"]
+    assert [*map(int, kept)] == [n for n in range(200) if n not in died or form == "parquet"]
+
+
+@posix
+def test_deadly_to_pass_by(run, tmp_path, deadly):
+    """What cannot even be skipped ends its slice, with a row that says where."""
+    data = table(20, (10, "DEADLY STUCK"))
+    lines = [json.dumps(row) + "\n" for row in data]
+    (tmp_path / "rows.jsonl").write_text("".join(lines))
+    (tmp_path / "more.jsonl").write_text("".join(lines[:5]))
+    result = run("batch", "--body", "b", "--jobs", "2", "rows.jsonl", "more.jsonl", "out")
+    assert result.status == 1
+    found = rows(tmp_path / "out")
+    assert [row["text"] for row in found[:10]] == [f"é{n}" for n in range(10)]
+    assert found[10]["position"] == sum(map(len, lines[:10]))
+    assert found[10]["error_message"] == "each process that read on from here died (SIGKILL)"
+    assert [row["text"] for row in found[11:]] == [f"é{n}" for n in range(5)]
+
+
+@posix
+def test_too_many_deaths(run, inputs, deadly, monkeypatch):
+    """It is tried so often, and no more; the other parts are there."""
+    monkeypatch.setattr(_parts, "MOST_DEATHS", 3)
+    with_deadly(inputs)
+    result = run("batch", "in", "out", "--jobs", "2")
+    assert result.status == 2
+    assert "3 processes and one died, no more are tried" in result.err
+    assert "1 parts are missing" in result.err
+    assert not left_over(inputs)
+
+
+@posix
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("writing", "the process that wrote it died (status 1)"),
+        ("beginning", "a process died before it read anything (status 7)"),
+    ],
+)
+def test_deaths_of_no_input(run, inputs, deadly, monkeypatch, case):
+    """They are told, and cost the part; a later run can make it."""
+    hook, message = case
+    monkeypatch.setenv("HOOK", hook)
+    result = run("batch", "in", "out", "--jobs", "2")
+    assert result.status == 2
+    assert message in result.err
+    assert "1 parts are missing" in result.err
+    assert not left_over(inputs)
+    monkeypatch.delenv("HOOK")
+    assert run("batch", "in", "out", "--jobs", "2", "--resume").status == 1
+    assert len(rows(inputs / "out")) == 15
+
+
+@posix
+def test_death_behind_the_part(run, inputs, deadly, monkeypatch):
+    """A part that is there is not made again, nor counted twice."""
+    monkeypatch.setenv("HOOK", "said")
+    result = run("batch", "in", "out", "--jobs", "2")
+    assert result.status == 1
+    assert result.out.startswith("out · 1 parts · 15 streams")
+    assert "read again" not in result.err
+
+
+def test_rehearsal(inputs, monkeypatch):
+    """It reads all, writes nothing, and leaves what is wrong to the writing."""
+    monkeypatch.chdir(inputs)
+    source = _plan.Input.of("in/00.sse")
+    part = _plan.Part(0, (_plan.Slice(source, "whole"), _plan.Slice(source, "whole")))
+    before = sorted(inputs.rglob("*"))
+    (inputs / "note").touch()
+    deaths = _deaths.Deaths(note=inputs / "note")
+    args = argparse.Namespace(job=Job(), deaths=deaths)
+    assert [*_parts.rehearse_part(args, _parts.PartFile.of(part))] == [Said()]
+    assert deaths.noted() == (1, 1)
+    (inputs / "in/00.sse").write_bytes(b"other")
+    deaths.forget()
+    assert [*_parts.rehearse_part(args, _parts.PartFile.of(part))] == [Said()]
+    assert deaths.noted() is None
+    (inputs / "note").unlink()
+    assert sorted(inputs.rglob("*")) == before
+
+
+@posix
+@pytest.mark.slow
+def test_deadly_and_killed(large, deadly):
+    """With deadly inputs, too, what many runs leave is that of one."""
+    for number in (1, 17, 39):
+        (large / f"in/{number:02}.sse").write_bytes(sse(chunk(content="DEADLY")))
+    whole = batch(large, "one")
+    whole.communicate()
+    assert whole.returncode == 1
+    dice = random.Random(5)
+    for _ in range(6):
+        process = batch(large, "many", "--resume")
+        time.sleep(dice.uniform(0.3, 4))
+        process.kill()
+        process.communicate()
+    last = batch(large, "many", "--resume")
+    out, _ = last.communicate()
+    assert last.returncode == 1
+    assert b"worker_died=3" in out
+    assert parts(large / "many") == parts(large / "one")
     assert not left_over(large)

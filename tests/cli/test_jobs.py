@@ -273,7 +273,7 @@ def test_work(monkeypatch):
     finally:
         signal.signal(signal.SIGINT, handler)
         thread.join()
-    assert found[:4] == [b"r5", b"e\xed\xb3\xbf!", b's["a", 0, null]', b"r2"]
+    assert found[:4] == [b"r5", b"e\xed\xb3\xbf!", b's["a", 0, null, []]', b"r2"]
     assert found[4] == b"."
 
 
