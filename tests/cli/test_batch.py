@@ -463,7 +463,10 @@ def as_bytes(body):
 
 wrap(slices, "counted", lambda path, add: die_of(path.read_bytes()))
 wrap(slices, "row_of_body", lambda body, reading: die_of(as_bytes(body)))
-wrap(slices, "_skip_line", lambda file: die_of(b"DEADLY" if b"STUCK" in file.peek().split(b"\\n")[0] else b""))
+def stuck(file):
+    if b"STUCK" in file.peek().split(b"\\n")[0]: die_of(b"DEADLY")
+
+wrap(slices, "_skip_line", stuck)
 if os.environ.get("HOOK") == "writing":
     wrap(folder.Folder, "write", lambda self, part, *rest: os._exit(part.number + 1))
 if os.environ.get("HOOK") == "beginning":
