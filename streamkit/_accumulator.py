@@ -18,7 +18,7 @@ from ._choice import ChoiceAccumulator, rules_of
 from ._errors import InputRefused, InvalidChunk, LimitExceeded, StreamkitError, UpstreamError, quote
 from ._issues import Issue, IssueLog
 from ._kinds import Kind, is_chunk, is_ping, kind_of
-from ._limits import Limits
+from ._limits import Limits, check_limits
 from ._merge import has_number, merge_fields
 from ._outcome import Outcome
 from ._plain import as_plain, parts_of
@@ -65,6 +65,7 @@ class Accumulator:
         rules: Mapping[str, Rule] | None = None,
         cumulative: bool = False,
     ) -> None:
+        check_limits(limits)
         self._kind: Kind | None = kind
         self._custom_rules = rules
         self._rules: RuleSet = rules_of("chat" if kind is None else kind, rules)

@@ -9,7 +9,7 @@ from ._cells import Content, set_last
 from ._errors import quote
 from ._issues import Issue, IssueLog
 from ._kinds import Kind
-from ._limits import Limits
+from ._limits import Limits, check_limits
 from ._logprobs import Logprobs
 from ._merge import merge_fields
 from ._plain import as_plain
@@ -70,6 +70,7 @@ class ChoiceAccumulator:
         rules: Mapping[str, Rule] | None = None,
         cumulative: bool = False,
     ) -> None:
+        check_limits(limits)
         log = IssueLog(limits.issues)
         context = Context(log, limits, strict, cumulative)
         self._set_up(index, kind, rules_of(kind, rules), context)

@@ -8,7 +8,7 @@ from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError, 
 from ._issues import Issue, IssueLog, StrictLog
 from ._json import Backend, Decoder
 from ._kinds import is_ping
-from ._limits import Limits
+from ._limits import Limits, check_limits
 from ._lines import Data, as_bytes
 from ._payloads import DONE, Frame
 from ._reading_road import ReadingRoad
@@ -45,6 +45,7 @@ class ChunkReader:
     def __init__(
         self, *, strict: bool = False, limits: Limits = Limits(), json: Backend = "auto"
     ) -> None:
+        check_limits(limits)
         self._strict = strict
         self._limits = limits
         self._json: Backend = json

@@ -5,7 +5,7 @@ accumulator, and one outcome of both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from ._accumulator import Accumulator
@@ -20,7 +20,7 @@ from ._plain import as_plain
 from ._rules import Rule
 
 
-__all__ = ["Intake", "IntakeOptions"]
+__all__ = ["Intake", "IntakeOptions", "iterable"]
 
 FAILURES = (FramingError, InvalidChunk, LimitExceeded, UpstreamError)
 
@@ -131,3 +131,22 @@ class Intake:
         )
         self.outcome = outcome.among(reader.issues, reader.log.counts, self._keep)
         return self.outcome
+
+
+def iterable(source: Any) -> Iterable[Any]:
+    """
+    Return *source*, an iterable of blocks or of chunks.
+
+    Raises:
+        TypeError: If it is one block, or an async iterable.
+    """
+    name = type(source).__name__
+    if isinstance(source, (str, bytes, bytearray, memoryview, dict)):
+        raise TypeError(
+            f"source must be an iterable of blocks or chunks, not {name}; "
+            f"for what is whole there is rebuild()"
+        )
+    if isinstance(source, AsyncIterable) and not isinstance(source, Iterable):
+        raise TypeError(f"source is async ({name}): AsyncStream and atee read it")
+    items: Iterable[Any] = source
+    return items

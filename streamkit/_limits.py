@@ -9,7 +9,7 @@ import attrs
 from ._errors import LimitExceeded
 
 
-__all__ = ["NO_LIMITS", "Limits"]
+__all__ = ["NO_LIMITS", "Limits", "check_limits"]
 
 MIB = 1 << 20
 
@@ -85,3 +85,14 @@ class Limits:
 
 
 NO_LIMITS = Limits(**dict.fromkeys((field.name for field in attrs.fields(Limits)), None))
+
+
+def check_limits(limits: object) -> None:
+    """
+    Check an argument of that name.
+
+    Raises:
+        TypeError: If it is no `Limits`.
+    """
+    if not isinstance(limits, Limits):
+        raise TypeError(f"limits must be a Limits, not {limits!r}")

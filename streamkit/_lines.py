@@ -16,7 +16,7 @@ feeds, which a 16 MiB line that drips in 1 KiB blocks makes a minute of.
 from __future__ import annotations
 
 from ._errors import LimitExceeded
-from ._limits import Limits
+from ._limits import Limits, check_limits
 
 
 __all__ = ["BOM", "Data", "LineSplitter", "as_bytes"]
@@ -54,8 +54,7 @@ class LineSplitter:
     __slots__ = ("_limits", "_pieces", "_size", "_started", "_swallow_lf", "end", "offset")
 
     def __init__(self, limits: Limits) -> None:
-        if not isinstance(limits, Limits):
-            raise TypeError(f"limits must be a Limits, not {limits!r}")
+        check_limits(limits)
         self._limits = limits
         self._pieces: list[bytes] = []
         self._size = 0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ._errors import FramingError, InputRefused, LimitExceeded, StreamkitError
 from ._issues import Issue
-from ._limits import Limits
+from ._limits import Limits, check_limits
 from ._lines import Data, LineSplitter, as_bytes
 
 
@@ -91,6 +91,7 @@ class SSEParser:
     """
 
     def __init__(self, *, limits: Limits = Limits(), strict_utf8: bool = False) -> None:
+        check_limits(limits)
         self._limits = limits
         self._longest = min(limits.longest, LONGEST_BLOCK)
         self._errors = "strict" if strict_utf8 else "replace"

@@ -12,7 +12,7 @@ import attrs
 from ._errors import InvalidChunk
 from ._issues import IssueLog
 from ._json import HIGH_SURROGATES, MAX_DEPTH, mend_surrogates
-from ._limits import Limits
+from ._limits import Limits, check_limits
 
 
 __all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
@@ -54,8 +54,7 @@ class Context:
     _most_text: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self.limits, Limits):
-            raise TypeError(f"limits must be a Limits, not {self.limits!r}")
+        check_limits(self.limits)
         self._most_text = math.inf if self.limits.text is None else self.limits.text
 
     def issue(self, code: str, message: str) -> None:

@@ -6,6 +6,8 @@ async ones.  All they know is when to read and when to close; the rest is
 
 from __future__ import annotations
 
+import inspect
+
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from ._closing import aclose, close
 from ._events import StreamEvent
-from ._intake import IntakeOptions
+from ._intake import IntakeOptions, iterable
 from ._live import LiveAccumulator
 from ._outcome import Outcome
 
@@ -58,6 +60,8 @@ class BaseStream:
         on_life: Callable[[], object] | None = None,
         **options: Unpack[IntakeOptions],
     ) -> None:
+        if inspect.iscoroutinefunction(on_life):
+            raise TypeError("on_life must be a plain function: nothing waits for it")
         self._live = LiveAccumulator(snapshots=snapshots, **options)
         self._is_strict = options.get("strict", False)
         self._source = source
@@ -161,7 +165,7 @@ class Stream(BaseStream):
 
     def __init__(self, source: Iterable[Any], **options: Unpack[StreamOptions]) -> None:
         super().__init__(source, **options)
-        self._items: Iterator[Any] = iter(_checked(source))
+        self._items: Iterator[Any] = iter(iterable(source))
 
     def __iter__(self) -> Iterator[StreamEvent]:
         """Yield the events; a loop that is left early closes the source."""
@@ -307,16 +311,3 @@ class AsyncStream(BaseStream):
         traceback: TracebackType | None,
     ) -> None:
         await self.aclose()
-
-
-def _checked(source: Any) -> Any:
-    """Return *source*, an iterable of blocks or of chunks."""
-    name = type(source).__name__
-    if isinstance(source, (str, bytes, bytearray, memoryview, dict)):
-        raise TypeError(
-            f"source must be an iterable of blocks or chunks, not {name}; "
-            f"for what is whole there is rebuild()"
-        )
-    if isinstance(source, AsyncIterable) and not isinstance(source, Iterable):
-        raise TypeError(f"source is async ({name}): AsyncStream reads it")
-    return source

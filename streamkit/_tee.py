@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 from ._closing import aclose, close
 from ._errors import InputRefused, StreamkitError, quote
-from ._intake import Intake, IntakeOptions
+from ._intake import Intake, IntakeOptions, iterable
 from ._outcome import Outcome
 
 
@@ -94,7 +94,7 @@ class Tee(BaseTee, Generic[T]):
 
     def __init__(self, source: Iterable[T], **options: Unpack[IntakeOptions]) -> None:
         super().__init__(source, **options)
-        self._items: Iterator[T] = iter(source)
+        self._items: Iterator[T] = iter(iterable(source))
 
     def __iter__(self) -> Iterator[T]:
         """Yield the items; a loop that is left early can be followed by another."""

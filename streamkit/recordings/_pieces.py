@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 
 from streamkit._issues import Issue
-from streamkit._limits import Limits
+from streamkit._limits import Limits, check_limits
 
 
 __all__ = ["Form", "Piece", "ReadOptions", "Reader", "Recording"]
@@ -72,6 +72,9 @@ class ReadOptions:
     order_by: str | None = None
     time_field: str | None = None
     fix_mojibake: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        check_limits(self.limits)
 
 
 Reader = Callable[[Iterator[bytes], ReadOptions], Iterator[Recording]]

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import attrs
 import pytest
 
-from streamkit import NO_LIMITS, LimitExceeded, Limits
+from streamkit import (
+    NO_LIMITS,
+    Accumulator,
+    ChoiceAccumulator,
+    ChunkReader,
+    LimitExceeded,
+    Limits,
+    LiveAccumulator,
+    SSEParser,
+    Stream,
+    finalize,
+    rebuild,
+    rebuild_all,
+    recordings,
+    tee,
+)
+from streamkit.recordings import ReadOptions
 
 
 DEFAULTS = {
@@ -71,3 +89,31 @@ def test_off(name):
     limits = Limits(**{name: None})
     limits.check(name, 1 << 70)
     assert attrs.asdict(limits) == {**DEFAULTS, name: None}
+
+
+def read_all(*, limits):
+    return list(recordings.rebuild(b"", limits=limits))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        Accumulator,
+        ChoiceAccumulator,
+        ChunkReader,
+        LiveAccumulator,
+        SSEParser,
+        ReadOptions,
+        partial(rebuild, b""),
+        partial(rebuild_all, b""),
+        partial(finalize, [{}]),
+        partial(Stream, []),
+        partial(tee, []),
+        read_all,
+    ],
+    ids=lambda use: getattr(use, "func", use).__name__,
+)
+def test_what_is_no_limits(use):
+    """Said at the door, wherever bounds are given."""
+    with pytest.raises(TypeError, match="limits must be a Limits, not 5"):
+        use(limits=5)

@@ -458,7 +458,17 @@ def test_sources_of_the_other_kind_are_told():
     async def source():
         yield A
 
-    with pytest.raises(TypeError, match="AsyncStream reads it"):
+    with pytest.raises(TypeError, match="AsyncStream and atee read it"):
         Stream(source())
     with pytest.raises(TypeError, match="not list; Stream reads"):
         AsyncStream([A])
+
+
+def test_a_watchdog_that_has_to_be_awaited(way):
+    """Nobody would wait for it."""
+
+    async def on_life():
+        pass
+
+    with pytest.raises(TypeError, match="plain function"):
+        way.stream(way.source(), on_life=on_life)

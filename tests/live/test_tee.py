@@ -221,7 +221,8 @@ def test_any_stream(chunks):
 
 def test_no_iterable():
     """As with any iterator."""
-    with pytest.raises(TypeError):
-        tee(5)
+    for source in (5, b"data: x"):
+        with pytest.raises(TypeError):
+            tee(source)
     with pytest.raises(TypeError):
         atee([])
