@@ -21,6 +21,10 @@ __all__ = ["MergingRoad"]
 
 # How far a scan reaches, in bytes: at first, at least, at most.
 REACH, LEAST_REACH, MOST_REACH = 1 << 13, 1 << 9, 1 << 16
+# Log probabilities are most of their events: what a scan finds of them is as large as
+# what it reads, and is joined then.
+MOST_OF_LOGPROBS = 1 << 15
+LOGPROB_HOLES = frozenset({"logprob", "column", "offsets"})
 
 
 class MergingRoad:
@@ -55,6 +59,7 @@ class MergingRoad:
         self._latest: Frame | None = None  # and no others: what is kept is slow to free
         self._taken = 0  # frames since the last lesson
         self._reach = REACH
+        self._most = MOST_REACH
         self._goes_on = False  # whether the run may be longer than the last scan
 
     @property
@@ -133,6 +138,9 @@ class MergingRoad:
         self._template = None
         if not _may_be_whole(chunk):
             self._template = learn(event, chunk, accumulator.rules, many=many, still=True)
+        holes = () if self._template is None else self._template.holes
+        has_logprobs = any(hole.kind in LOGPROB_HOLES for hole in holes)
+        self._most = MOST_OF_LOGPROBS if has_logprobs else MOST_REACH
         self._stream = stream
         self._reach = REACH
 
@@ -183,7 +191,7 @@ class MergingRoad:
         # No hole can hold a line end: if the events that matched have all that
         # there are, nothing lies between them.
         if len(rows) * template.ending.count(b"\n") == data.count(b"\n", at, stop):
-            self._reach = min(self._reach * 2, MOST_REACH)
+            self._reach = min(self._reach * 2, self._most)
             return rows, stop
         self._goes_on = False
         rows, stop = prefix_of(template, data, at, stop)
