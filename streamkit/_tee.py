@@ -38,11 +38,11 @@ class BaseTee:
     def _note(self, item: Any) -> None:
         """Merge *item*; whatever is wrong with it is no business of who reads the stream."""
         try:
-            if isinstance(item, BLOCKS):
-                for chunk in self._intake.chunks_of(item):
-                    self._add(chunk)
-            else:
+            if not isinstance(item, BLOCKS):
                 self._add(item)
+                return
+            for chunk in self._intake.chunks_of(item):
+                self._add(chunk)
         except StreamkitError as error:
             self._intake.failure = self._intake.failure or error
         except Exception as error:  # noqa: BLE001 - an object of unknown make may raise anything

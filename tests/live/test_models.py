@@ -62,8 +62,13 @@ def made(content="a", **fields):
 
 @pytest.mark.parametrize(
     "model",
-    [made(), made(x=5), Chunk(choices=[Choice(index=0)])],
-    ids=["plain", "extra", "no delta"],
+    [
+        made(),
+        made(x=5),
+        made(choices=[{"index": 0, "delta": {"content": "a", "x": 5}}]),
+        Chunk(choices=[Choice(index=0)]),
+    ],
+    ids=["plain", "extra", "extra in the delta", "no delta"],
 )
 def test_the_parts_are_what_a_dump_says(model):
     """Field by field, but for the containers."""
