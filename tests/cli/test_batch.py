@@ -370,12 +370,12 @@ def test_progress(run, inputs):
 
 @pytest.fixture
 def large(tmp_path):
-    """Enough to be at for seconds: forty parts."""
+    """Enough to be at for seconds, on a fast machine too: a hundred and sixty parts."""
     (tmp_path / "in").mkdir()
-    content = [chunk(content="word ") for _ in range(400)]
-    for number in range(40):
-        data = b"".join(sse(*content, chunk(f"{number}-{n}", finish="stop")) for n in range(6))
-        (tmp_path / f"in/{number:02}.sse").write_bytes(data)
+    content = [chunk(content="word ") for _ in range(200)]
+    for number in range(160):
+        data = b"".join(sse(*content, chunk(f"{number}-{n}", finish="stop")) for n in range(2))
+        (tmp_path / f"in/{number:03}.sse").write_bytes(data)
     return tmp_path
 
 
@@ -392,6 +392,7 @@ def test_killed_at_ten_moments(large):
     start = time.monotonic()
     assert whole.communicate()[1] == b""
     seconds = time.monotonic() - start
+    expected = parts(large / "one")
     dice, killed = random.Random(7), 0
     for _ in range(10):
         process = batch(large, "many", "--resume")
@@ -399,14 +400,12 @@ def test_killed_at_ten_moments(large):
         killed += process.poll() is None
         process.kill()
         process.communicate()
-        assert all(
-            data == parts(large / "one")[name] for name, data in parts(large / "many").items()
-        )
+        assert parts(large / "many").items() <= expected.items()
     assert killed >= 3
     last = batch(large, "many", "--resume")
     out, err = last.communicate()
     assert (last.returncode, err) == (whole.returncode, b"")
-    assert parts(large / "many") == parts(large / "one")
+    assert parts(large / "many") == expected
     assert out.splitlines()[0].replace(b"many", b"one") == whole_summary(large)
     assert not left_over(large)
 
@@ -421,10 +420,10 @@ def whole_summary(large):
 def test_worker_killed(large):
     """Its part is made again; as it died of no input, the output is that of one run."""
     process = batch(large, "out")
-    while process.poll() is None and len(parts(large / "out")) < 2:
-        time.sleep(0.02)
+    while process.poll() is None and not parts(large / "out"):
+        time.sleep(0.01)
     found = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True
     )
     workers = [line.split()[0] for line in found.stdout.splitlines() if b"spawn_main" in line]
     os.kill(int(workers[0]), 9)
