@@ -15,6 +15,8 @@ import shutil
 import subprocess
 
 from collections.abc import AsyncIterable, Callable, Iterable
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -58,9 +60,8 @@ class Client:
 
 
 @contextlib.contextmanager
-def open_httpx(url: str, patience: float) -> Iterable[Iterable[bytes]]:
-    import httpx
-
+def open_httpx(url: str, patience: float, name: str = "httpx") -> Iterable[Iterable[bytes]]:
+    httpx = import_module(name)
     with (
         httpx.Client(timeout=patience, trust_env=False) as client,
         client.stream("POST", url + PATH, json=BODY) as response,
@@ -130,9 +131,10 @@ def open_openai(url: str, patience: float) -> Iterable[Iterable[Any]]:
 
 
 @contextlib.asynccontextmanager
-async def open_async_httpx(url: str, patience: float) -> AsyncIterable[AsyncIterable[bytes]]:
-    import httpx
-
+async def open_async_httpx(
+    url: str, patience: float, name: str = "httpx"
+) -> AsyncIterable[AsyncIterable[bytes]]:
+    httpx = import_module(name)
     async with (
         httpx.AsyncClient(timeout=patience, trust_env=False) as client,
         client.stream("POST", url + PATH, json=BODY) as response,
@@ -170,6 +172,7 @@ HTTPX_LATE = frozenset({"ReadTimeout", "APITimeoutError"})
 
 SYNC = (
     Client("httpx", "httpx", open_httpx, HTTPX, HTTPX_LATE),
+    Client("httpx2", "httpx2", partial(open_httpx, name="httpx2"), HTTPX, HTTPX_LATE),
     Client(
         "requests",
         "requests",
@@ -189,6 +192,7 @@ SYNC = (
 )
 ASYNC = (
     Client("httpx", "httpx", open_async_httpx, HTTPX, HTTPX_LATE),
+    Client("httpx2", "httpx2", partial(open_async_httpx, name="httpx2"), HTTPX, HTTPX_LATE),
     Client(
         "aiohttp",
         "aiohttp",
