@@ -43,4 +43,4 @@ async def ask_async(asked):
 
 if __name__ == "__main__":
     question = json.loads(sys.argv[1])
-    print(json.dumps([*ask(question), *asyncio.run(ask_async(question))]))
+    sys.stdout.write(json.dumps([*ask(question), *asyncio.run(ask_async(question))]))
