@@ -43,7 +43,9 @@ def text_of(stream):
 
 def descendants(mark):
     """Return the processes below this one whose command line has *mark*."""
-    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True
+    )
     rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
     ours, found = {os.getpid()}, []
     while more := [row for row in rows if int(row[1]) in ours and int(row[0]) not in ours]:
