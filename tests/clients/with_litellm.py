@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 
-import litellm
+from importlib import import_module
 
 from streamkit import AsyncStream, ContentDelta, Stream, atee, tee
 
@@ -27,6 +27,7 @@ def whole(outcome):
 
 
 def ask(asked):
+    litellm = import_module("litellm")
     with Stream(litellm.completion(**asked)) as stream:
         text = text_of(stream)
     chunks = tee(litellm.completion(**asked))
@@ -34,6 +35,7 @@ def ask(asked):
 
 
 async def ask_async(asked):
+    litellm = import_module("litellm")
     async with AsyncStream(await litellm.acompletion(**asked)) as stream:
         events = [event async for event in stream]
     chunks = atee(await litellm.acompletion(**asked))
