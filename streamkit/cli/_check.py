@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from collections.abc import Iterator
+from functools import partial
 
 from ._command import Command
-from ._each import add_jobs_argument, said
+from ._each import add_jobs_argument, said, say_each
 from ._escape import escape_line
-from ._files import File
-from ._inputs import Failed, Found, add_reading_arguments, read_file
-from ._output import put, tell
-from ._said import Said
+from ._inputs import Found, add_reading_arguments
+from ._output import put
 from ._verdict import issue_counts, kind_of, state
 
 
@@ -39,19 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a line on each stream and return the exit status."""
     status = 0
-    for one in said(args, _say):
+    for one in said(args, partial(say_each, text_of=_text)):
         put(one.text)
         status = max(status, one.status)
     return status
 
 
-def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
-    for item in read_file(args, file):
-        if isinstance(item, Failed):
-            tell(f"{item.source}: {item.message}")
-            yield Said(status=item.status)
-        else:
-            yield Said(summary(item) + "\n", item.status)
+def _text(_: argparse.Namespace, found: Found) -> str:
+    return summary(found) + "\n"
 
 
 def summary(found: Found) -> str:

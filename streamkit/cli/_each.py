@@ -6,15 +6,23 @@ import argparse
 import os
 import sys
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ._files import File, Files
-from ._inputs import files_of
+from ._inputs import Failed, Found, files_of, read_file
 from ._output import tell
 from ._said import Said, Say
 
 
-__all__ = ["add_jobs_argument", "each", "said", "said_of", "taken", "tell_skipped"]
+__all__ = [
+    "add_jobs_argument",
+    "each",
+    "said",
+    "said_of",
+    "say_each",
+    "taken",
+    "tell_skipped",
+]
 
 MOST_JOBS = 1024
 # As many as Windows can wait for at once.
@@ -46,6 +54,18 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))  # a container may have few of many
     return os.cpu_count() or 1
+
+
+def say_each(
+    args: argparse.Namespace, file: File, *, text_of: Callable[[argparse.Namespace, Found], str]
+) -> Iterator[Said]:
+    """Yield what *text_of* says of each stream in *file*; what failed is told."""
+    for item in read_file(args, file):
+        if isinstance(item, Failed):
+            tell(f"{item.source}: {item.message}")
+            yield Said(status=item.status)
+        else:
+            yield Said(text_of(args, item), item.status)
 
 
 def each(args: argparse.Namespace) -> Iterator[File]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from streamkit._converter import to_dict
 from streamkit._json import encode
 
 from ._columns import clip, fit, pad, terminal_width, width_of
 from ._command import Command
-from ._each import add_jobs_argument, said
+from ._each import add_jobs_argument, said, say_each
 from ._escape import escape_text
-from ._files import File
-from ._inputs import Failed, Found, add_reading_arguments, read_file
-from ._output import has_colour, put, tell
-from ._said import Said
+from ._inputs import Found, add_reading_arguments
+from ._output import has_colour, put
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
 
 
@@ -59,19 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the log probabilities of each stream and return the exit status."""
     status = 0
-    for one in said(args, _say):
+    for one in said(args, partial(say_each, text_of=_told)):
         put(one.text)
         status = max(status, one.status)
     return status
 
 
-def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
-    for item in read_file(args, file):
-        if isinstance(item, Failed):
-            tell(f"{item.source}: {item.message}")
-            yield Said(status=item.status)
-        else:
-            yield Said("".join(line + "\n" for line in _lines(item, args.least)), item.status)
+def _told(args: argparse.Namespace, found: Found) -> str:
+    return "".join(line + "\n" for line in _lines(found, args.least))
 
 
 def _lines(found: Found, least: int) -> Iterator[str]:

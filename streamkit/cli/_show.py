@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from collections.abc import Iterator
+from functools import partial
 
 from ._command import Command
-from ._each import add_jobs_argument, said
-from ._files import File
-from ._inputs import Failed, add_reading_arguments, read_file
-from ._output import has_colour, put, tell
+from ._each import add_jobs_argument, said, say_each
+from ._inputs import Found, add_reading_arguments
+from ._output import has_colour, put
 from ._page import page, render
-from ._said import Said
 
 
 __all__ = ["COMMAND"]
@@ -44,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a page on each stream and return the exit status."""
     status = 0
     separator = ""
-    for one in said(args, _say):
+    for one in said(args, partial(say_each, text_of=_text)):
         if one.text:
             put(separator + one.text)
             separator = "\n"
@@ -52,13 +50,8 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
-    for item in read_file(args, file):
-        if isinstance(item, Failed):
-            tell(f"{item.source}: {item.message}")
-            yield Said(status=item.status)
-        else:
-            yield Said(render(page(item), has_colour=has_colour()), item.status)
+def _text(_: argparse.Namespace, found: Found) -> str:
+    return render(page(found), has_colour=has_colour())
 
 
 COMMAND = Command(
