@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import bz2
 import gzip
+import io
 import json
 import lzma
 import zlib
@@ -214,6 +215,24 @@ def pickle() -> bytes:
     return b"\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00]\x94."
 
 
+def escaped() -> bytes:
+    return f"const body = {json.dumps(BODY)};\n".encode()
+
+
+def other_file() -> bytes:
+    return b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+
+
+def parquet() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    columns = {"seq": [*range(4)], "request_id": ["a"] * 4, "chunk": PAYLOADS}
+    pq.write_table(pa.table(columns), sink, compression="none")
+    return sink.getvalue()
+
+
 def other_dialect() -> bytes:
     return b'event: message_start\ndata: {"type":"message_start","message":{}}\n\n'
 
@@ -227,5 +246,6 @@ def final() -> bytes:
 FORMS: tuple[Callable[[], bytes], ...] = (
     sse, array, timed, prefixed, docker, cri, journal, curl_i, curl_raw, curl_v, curl_trace,
     curl_trace_ascii, har, vcr_json, vcr, mitmproxy, rows_of_bodies, rows_of_chunks, trace, csv,
-    quoted, fenced, curly, html, python, python_bytes, pickle, other_dialect, final,
+    quoted, fenced, curly, html, python, python_bytes, escaped, pickle, other_file, parquet,
+    other_dialect, final,
 )  # fmt: skip

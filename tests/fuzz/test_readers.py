@@ -31,5 +31,5 @@ def test_the_seeds_are_in_many_forms():
     assert forms >= {
         "sse", "json", "rows", "prefixed", "docker", "cri", "journal", "curl-i", "curl-raw",
         "curl-v", "curl-trace", "curl-trace-ascii", "har", "vcr", "vcr-json", "mitmproxy", "csv",
-        "paste", "python", "pickle", "other-dialect",
+        "paste", "python", "escaped", "pickle", "parquet", "other-file", "other-dialect",
     }  # fmt: skip
