@@ -7,8 +7,8 @@ strict mode turns it into an error.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 import attrs
@@ -17,6 +17,10 @@ from ._errors import FramingError
 
 
 __all__ = ["ISSUES", "Issue", "IssueLog", "StrictLog"]
+
+# How many of the issues that were only counted are remembered: chunks that are held (1,024
+# at most) may have an issue each, and belong to the next stream.
+RECENT = 2048
 
 
 @attrs.frozen
@@ -65,6 +69,7 @@ class IssueLog:
     issues: list[Issue] = attrs.field(factory=list)
     counts: Counter[str] = attrs.field(factory=Counter)
     repairs: int = 0
+    _counted: deque[Issue] = attrs.field(factory=lambda: deque(maxlen=RECENT))
 
     def add(
         self,
@@ -74,13 +79,29 @@ class IssueLog:
         offset: int | None = None,
     ) -> Issue:
         """Record an issue and return it."""
-        self.counts[code] += 1
         self.repairs += code != "bare_json"
         issue = Issue(code, message, event, offset)
-        repeated = code in ONCE and self.counts[code] > 1
-        if not repeated and (self.keep is None or len(self.issues) < self.keep):
-            self.issues.append(issue)
+        self._record(issue)
         return issue
+
+    def _record(self, issue: Issue) -> None:
+        self.counts[issue.code] += 1
+        repeated = issue.code in ONCE and self.counts[issue.code] > 1
+        has_room = self.keep is None or len(self.issues) < self.keep
+        (self.issues if has_room and not repeated else self._counted).append(issue)
+
+    def part(self, event: int) -> list[Issue]:
+        """Forget the issues of *event* and of later ones, and return them, in order."""
+        later = [issue for issue in (*self.issues, *self._counted) if _is_from(issue, event)]
+        self.issues = [issue for issue in self.issues if not _is_from(issue, event)]
+        self.counts -= Counter(issue.code for issue in later)
+        self._counted.clear()
+        return sorted(later, key=lambda issue: issue.event or 0)
+
+    def restore(self, issues: Iterable[Issue]) -> None:
+        """Record *issues* again: those of another stream, of which the first are kept anew."""
+        for issue in issues:
+            self._record(issue)
 
     def take(self, before: int | None) -> IssueLog:
         """Return a log of the issues of events before number *before*, and forget those."""
@@ -93,6 +114,11 @@ class IssueLog:
         taken.counts, self.counts = self.counts, Counter(issue.code for issue in kept)
         taken.counts -= self.counts
         return taken
+
+
+def _is_from(issue: Issue, event: int) -> bool:
+    """Tell whether *issue* was noticed in *event*, or in a later one."""
+    return issue.event is not None and issue.event >= event
 
 
 class StrictLog(IssueLog):

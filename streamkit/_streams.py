@@ -24,7 +24,7 @@ from ._accumulator import Accumulator
 from ._clock import Clock
 from ._content import adds_content
 from ._errors import LimitExceeded, StreamkitError, quote
-from ._issues import IssueLog
+from ._issues import Issue, IssueLog
 from ._kinds import dict_entries, is_chunk, is_ping
 from ._outcome import Outcome
 from ._payloads import DONE, Frame
@@ -357,6 +357,7 @@ class StreamSplitter:
         """Give out the outcomes of the open streams; *before* is the next one's first event."""
         self._report_late()
         streams, self._open = self._open, []
+        later = self._issues_from(before, streams)
         for number, stream in enumerate(streams):
             is_last = number == len(streams) - 1
             # A whole response was never streamed: no [DONE] is missing.
@@ -364,10 +365,18 @@ class StreamSplitter:
             done = stream.done if self._framed and not is_whole else None
             outcome = stream.accumulator.finish(done=done, cut=cut and stream is self._last)
             outcome = self._timed(outcome, stream)
-            self._give_out(outcome, before if is_last else streams[number + 1].event)
+            self._give_out(outcome, None if is_last else streams[number + 1].event)
+        self._log.restore(later)
         self._by_id.clear()
         self._last = None
         self._is_merged = False
+
+    def _issues_from(self, before: int | None, streams: list[Open]) -> list[Issue]:
+        """Take from the log what the framing said of event *before* and of those after it."""
+        if before is None or not streams:
+            return []
+        # An array of chunks is one event: what is said of it is of the first stream in it.
+        return self._log.part(max(before, streams[-1].event + 1))
 
     def _timed(self, outcome: Outcome, stream: Open) -> Outcome:
         """Return *outcome* with the timing of *stream*, and what is wrong with its clock."""

@@ -78,6 +78,19 @@ class TestLog:
         assert [issue.event for issue in log.issues] == [2, 3]
         assert (taken.counts["bad_json"], log.counts["bad_json"], taken.keep) == (3, 2, 7)
 
+    @pytest.mark.parametrize("keep", [1, 100])
+    def test_part(self, keep):
+        """What was only counted, as others were kept, is of its event too, and kept anew."""
+        log = IssueLog(keep)
+        for event in (0, 1, 2, None, 3):
+            log.add("bare_json", "m", event)
+        later = log.part(2)
+        assert [issue.event for issue in later] == [2, 3]
+        assert (log.take(None).counts, log.part(0)) == ({"bare_json": 3}, [])
+        log.restore(later)
+        assert ([issue.event for issue in log.issues], log.counts) == ([2], {"bare_json": 2})
+        assert log.repairs == 0
+
     def test_take_all(self):
         """Without an event, all go, and nothing stays."""
         log = IssueLog()

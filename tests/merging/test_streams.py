@@ -497,3 +497,18 @@ def test_a_late_chunk_without_id_behind_ids_that_were_held():
     (outcome,) = rebuild_all(sse(held) + sse([{**held[1], "id": None}], done=False))
     assert outcome.response.choices[0].message.content == "12"
     assert {"id_changed", "data_after_done"} <= set(codes(outcome))
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        pytest.param("{0}\n{1}\n{2}\n{3}\n", [2, 2], id="lines"),
+        pytest.param("[{0},{1},{2},{3}]", [1, 0], id="one array"),
+    ],
+)
+def test_issues_of_each(text, counts):
+    """What the framing says of a chunk is counted for the stream of that chunk."""
+    chunks = [*stream("a", "x"), *stream("b", "y")]
+    outcomes = list(rebuild_all(text.format(*map(json.dumps, chunks))))
+    assert [outcome.issue_counts.get("bare_json", 0) for outcome in outcomes] == counts
+    assert [codes(outcome).count("bare_json") for outcome in outcomes] == list(map(bool, counts))
