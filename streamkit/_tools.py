@@ -30,6 +30,14 @@ def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _label(entry: dict[str, Any], name: str, context: Context) -> str:
+    """Return what *entry* has as its *name*; `""` if that is nothing, or no string."""
+    value = entry.get(name)
+    if value is not None and not isinstance(value, str):
+        context.refuse("bad_type", f"expected str, got {quote(value)}", f"$..tool_calls..{name}")
+    return context.mend(_text_of(value))
+
+
 class FunctionCallText:
     """
     What to call and what with: a name, and arguments (or input) in pieces.
@@ -63,9 +71,10 @@ class FunctionCallText:
 
     def _add_name(self, piece: str, context: Context) -> None:
         """Take a name that comes whole, again, growing, or in pieces before the arguments."""
+        piece = context.mend(piece)
         if piece == self.name or (self.name and self._text.size):
             return
-        self.name = context.mend(piece if piece.startswith(self.name) else self.name + piece)
+        self.name = piece if piece.startswith(self.name) else self.name + piece
 
     def text_of(self, value: Any, context: Context) -> str:
         """Return *value* as text: an object that should have been a string is encoded once."""
@@ -141,8 +150,8 @@ class Call:
 
     def add(self, entry: dict[str, Any], context: Context) -> None:
         """Merge *entry*, a fragment of this call."""
-        self._note_id(_text_of(entry.get("id")), context)
-        self.type = self.type or context.mend(_text_of(entry.get("type")))
+        self._note_id(_label(entry, "id", context), context)
+        self.type = self.type or _label(entry, "type", context)
         for name, value in entry.items():
             if name in {"index", "id", "type"} or value is None:
                 continue
@@ -156,7 +165,7 @@ class Call:
     def _note_id(self, new: str, context: Context) -> None:
         if new and self.id and new != self.id:
             context.issue("tool_call_id_changed", f"from {quote(self.id)} to {quote(new)}")
-        self.id = self.id or context.mend(new)
+        self.id = self.id or new
 
     def _add_callee(
         self, name: str, fields: dict[str, Any], entry: dict[str, Any], context: Context
@@ -248,16 +257,25 @@ class ToolCalls:
         return None if call is None else call.arguments
 
     def _call_for(self, index: int | None, entry: dict[str, Any], context: Context) -> Call:
-        identity = _text_of(entry.get("id"))
+        identity = context.mend(_text_of(entry.get("id")))
         name = _name_of(entry)
         if index is None:
             call = self._unindexed(identity, name)
         else:
-            call = self._by_index.get(index)
-            if call is not None and _opens_another(call, identity, name):
-                context.issue("index_reused", f"another call under index {index}")
-                call = None
+            call = self._indexed(index, identity, name, context)
         return self._open(index, context) if call is None else call
+
+    def _indexed(self, index: int, identity: str, name: str, context: Context) -> Call | None:
+        """Return the call that a fragment under *index* goes on with, or None for a new one."""
+        known = self._by_id.get(identity)
+        if known is not None and known.index == index:
+            self._by_index[index] = known  # others may have come under the same index since
+            return known
+        call = self._by_index.get(index)
+        if call is not None and _opens_another(call, identity, name):
+            context.issue("index_reused", f"another call under index {index}")
+            return None
+        return call
 
     def _unindexed(self, identity: str, name: str) -> Call | None:
         """Return the call that a fragment without index goes on with, or None for a new one."""

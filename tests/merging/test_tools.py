@@ -308,6 +308,29 @@ CALLS = {
         [{"index": 0, "id": 5, "type": 6, "function": {"name": "f", "arguments": "{}"}}],
         [whole(None, "f", "{}")],
     ),
+    "two calls by turns under one index, told apart by their ids": (
+        [
+            call(0, "a", "f", '{"x"'),
+            call(0, "b", "g", '{"y"'),
+            call(0, "a", arguments=":1"),
+            call(0, arguments="}"),
+            call(0, "b", "g", ":2"),
+            call(0, arguments="}"),
+        ],
+        [whole("a", "f", '{"x":1}'), whole("b", "g", '{"y":2}')],
+    ),
+    "one id under two indexes": (
+        [call(0, "a", "f", "{"), call(1, "a", "f", "{"), call(0, "a", arguments="}")],
+        [whole("a", "f", "{}"), whole("a", "f", "{")],
+    ),
+    "half a surrogate pair in an id and a name": (
+        [call(0, "\ud83d", "f\ud83d"), call(0, "\ud83d", "f\ud83d"), call(0, arguments="{}")],
+        [whole("\ufffd", "f\ufffd", "{}")],
+    ),
+    "half a surrogate pair in an id, and no index": (
+        [call(None, "\ud83d", "f", "{"), call(None, "\ud83d", "f", "}")],
+        [whole("\ufffd", "f", "{}")],
+    ),
     "a surrogate pair over two fragments": (
         [call(0, "a", "f", '{"a":"\ud83d'), call(0, arguments='\ude00"}')],
         [whole("a", "f", '{"a":"\U0001f600"}')],
@@ -384,6 +407,19 @@ def test_what_is_no_fragment_is_refused(fragment, code, path):
         accumulate(chunks, strict=True)
     assert caught.value.path == path
     assert [each.id for each in caught.value.partial.choices[0].message.tool_calls] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["id", "type"])
+@pytest.mark.parametrize("value", [5, 0, False, ["a"], {"a": 1}], ids=repr)
+def test_labels_that_are_no_strings_are_refused(name, value):
+    """An id or a type that is no string is left out with an issue; strict mode raises."""
+    chunks = chunks_of({**call(0, "a", "f", "{}"), name: value})
+    outcome = outcome_of(chunks)
+    assert codes(outcome)[0] == "bad_type"
+    assert outcome.response.choices[0].message.tool_calls[0].function.arguments == "{}"
+    with pytest.raises(InvalidChunk) as caught:
+        accumulate(chunks, strict=True)
+    assert caught.value.path == f"$..tool_calls..{name}"
 
 
 def test_tool_calls_of_another_type_are_refused():
