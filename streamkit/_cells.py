@@ -41,8 +41,9 @@ def is_index(value: Any, limit: int | None) -> TypeGuard[int]:
 def set_last(state: State, fields: dict[str, Any], context: Context) -> None:
     """Keep the last non-empty value of each of *fields*."""
     for name, value in fields.items():
-        if value is not None and (not is_empty(value) or is_empty(state.get(name))):
-            state[name] = context.keep(value)
+        key = context.name(name)
+        if value is not None and (not is_empty(value) or is_empty(state.get(key))):
+            state[key] = context.keep(value)
 
 
 def merge_object(
@@ -56,6 +57,7 @@ def merge_object(
     """
     if not room:
         raise RecursionError
+    name = context.name(name)
     kept = state.get(name)
     if type(kept) is not dict:
         if kept is not None and not value:
@@ -254,7 +256,7 @@ class ReasoningDetails:
         index, kind = entry.get("index"), entry.get("type")
         key = (index, kind if isinstance(kind, str) else None)
         kept = self._by_key.get(key) if is_index(index, context.limits.index) else None
-        if kept is not None and _differ(kept.get("id"), entry.get("id")):
+        if kept is not None and _differ(kept.get("id"), context.keep(entry.get("id"))):
             kept = None
         if kept is None:
             kept = {}

@@ -170,7 +170,8 @@ def _logprobs_sink(
 ) -> Sink | None:
     limit = context.limits.logprobs
     if hole.kind == "logprob":
-        return LogprobSink(logprobs, limit, logprobs.extend_raw)
+        is_alone = logprobs.has_list("content")
+        return LogprobSink(logprobs, limit, logprobs.extend_raw) if is_alone else None
     name = str(hole.path[-1])
     if not logprobs.has_whole(name):
         return None

@@ -32,7 +32,7 @@ def kind_of(chunk: Mapping[str, Any]) -> Kind | None:
     entries = dict_entries(chunk.get("choices"))
     if any(entry.get("text") is not None for entry in entries):
         return "completion"
-    if any(entry.get("delta", entry.get("message")) is not None for entry in entries):
+    if any(entry.get(name) is not None for entry in entries for name in ("delta", "message")):
         return "chat"
     return "completion" if name == "text_completion" else None
 

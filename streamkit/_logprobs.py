@@ -37,15 +37,22 @@ class Logprobs:
     def add(self, logprobs: dict[str, Any], context: Context) -> None:
         """Merge *logprobs*, of the next chunk."""
         lists = {name: value for name, value in logprobs.items() if isinstance(value, list)}
-        if not PARALLEL.isdisjoint(logprobs):
-            self._add_rows(lists, context)
-        else:
-            for name, entries in lists.items():
+        rows = self._in_step(lists, logprobs)
+        if rows:
+            self._add_rows(rows, context)
+        for name, entries in lists.items():
+            if name not in rows:
                 self._list(name).extend(context.keep(entries))
         if len(lists) < len(logprobs):
             others = {name: value for name, value in logprobs.items() if name not in lists}
             self._add_others(others, context)
         self._check(context)
+
+    def _in_step(self, lists: dict[str, Any], logprobs: dict[str, Any]) -> dict[str, Any]:
+        """Return those of *lists* that stay in step; each list stays what it was at first."""
+        if PARALLEL.isdisjoint(logprobs):
+            return {name: lists[name] for name in self._columns if name in lists}
+        return {name: entries for name, entries in lists.items() if name not in self._lists}
 
     def _add_others(self, others: dict[str, Any], context: Context) -> None:
         for name in others:
@@ -110,6 +117,10 @@ class Logprobs:
     def extend_raw(self, entries: bytes, count: int) -> None:
         """Append *count* entries to chat's `content`: valid JSON, parted by commas."""
         self._list("content").extend_raw(entries, count)
+
+    def has_list(self, name: str) -> bool:
+        """Tell whether *name* is a list on its own, in step with no other."""
+        return name in self._lists
 
     def has_whole(self, name: str) -> bool:
         """Tell whether the list *name* has an entry for each row so far."""

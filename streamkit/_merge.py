@@ -35,9 +35,19 @@ def merge_fields(state: State, fields: Mapping[str, Any], table: Table, context:
         if kept is not None and (is_empty(value) or _is_same(kept, value)):
             continue
         rule = rules.get(name)
-        if rule is not Rule.DROP:
-            rule = rule or table.rule_for(name, value)
+        if rule is None:
+            _merge_unknown(state, name, value, table, context)
+        elif rule is not Rule.DROP:
             APPLY[rule](state, name, value, context)
+
+
+def _merge_unknown(state: State, name: Any, value: Any, table: Table, context: Context) -> None:
+    """Merge a field that has no rule of its own, under a name that can be written as JSON."""
+    if not isinstance(name, str):
+        context.refuse("bad_type", f"a field's name is {quote(name)}", "$..")
+        return
+    name = context.mend(name)
+    APPLY[table.rule_for(name, value)](state, name, value, context)
 
 
 def _is_same(kept: Any, value: Any) -> bool:
@@ -88,12 +98,13 @@ def _last_reported(state: State, name: str, value: Any, context: Context) -> Non
 
 def _report_change(state: State, name: str, value: Any, context: Context) -> None:
     old = state.get(name)
-    if value != old and not is_empty(value) and not is_empty(old):
-        code, change = f"{name}_changed", f"from {quote(old)} to {quote(value)}"
-        if code in ISSUES:
-            context.issue(code, change)
-        else:
-            context.issue("value_changed", f"{name}: {change}")
+    if value == old or is_empty(value) or is_empty(old) or context.keep(value) == old:
+        return
+    code, change = f"{name}_changed", f"from {quote(old)} to {quote(value)}"
+    if code in ISSUES:
+        context.issue(code, change)
+    else:
+        context.issue("value_changed", f"{name}: {change}")
 
 
 def _finish_reason(state: State, name: str, value: Any, context: Context) -> None:

@@ -104,7 +104,7 @@ def rebuild(
     >>> outcome.response.choices[0].message.content, outcome.complete
     ('Hi', False)
     """
-    first, *others = rebuild_all(
+    outcomes = rebuild_all(
         source,
         form=form,
         kind=kind,
@@ -114,7 +114,8 @@ def rebuild(
         cumulative=cumulative,
         json=json,
     )
-    return beside(first, len(others))
+    first = next(outcomes)
+    return beside(first, sum(1 for _ in outcomes))  # counted, not kept
 
 
 def beside(first: Outcome, others: int) -> Outcome:

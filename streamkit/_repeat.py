@@ -62,7 +62,7 @@ class Level:
 
 def _getter(names: list[str]) -> Getter:
     """Return what gets *names* of a mapping, as a tuple unless there is just one."""
-    if sum(map(len, names)) > LONGEST_SHARED:
+    if sum(map(len, map(str, names))) > LONGEST_SHARED:
         return itemgetter(*names)
     return _shared_getter(tuple(names))
 

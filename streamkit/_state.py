@@ -95,6 +95,10 @@ class Context:
             }
         return value
 
+    def name(self, name: Any) -> Any:
+        """Return *name*, that of a field, as it may be stored: without half surrogates."""
+        return name if type(name) is str and name.isascii() else self._copy(name, 1)
+
     def mend(self, text: str) -> str:
         """Return *text* with surrogate pairs joined and halves replaced."""
         text, replaced = mend_surrogates(text)

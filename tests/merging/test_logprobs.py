@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamkit import LimitExceeded, Limits, rebuild, to_json
 from streamkit._views import ListView
 
-from . import accumulate, choice, codes, entries, final, outcome_of, sse, texts
+from . import accumulate, codes, entries, final, outcome_of, sse, texts
 
 
 def token(value, logprob=-0.5, **more):
@@ -111,10 +111,28 @@ def test_parallel_lists_stay_in_step(make, pieces, expected):
     assert without_nulls_at_top(final(chunks)["choices"][0]["logprobs"]) == expected
 
 
-def test_both_shapes_in_one_choice():
-    """A server that changes its mind loses nothing."""
-    chunks = texts({"logprobs": {"tokens": ["a"]}}, {"logprobs": {"content": [A]}})
-    assert choice(chunks)["logprobs"] == {"tokens": ["a"], "content": [A]}
+BOTH_SHAPES = [
+    ([{"tokens": ["a"]}, {"content": [A]}], {"tokens": ["a"], "content": [A]}),
+    ([{"content": [A], "tokens": None}, *[{"content": [B]}] * 4], {"content": [A, *[B] * 4]}),
+    (
+        [{"content": [A], "tokens": ["a"]}, {"content": [B]}],
+        {"content": [A, B], "tokens": ["a", None]},
+    ),
+    ([{"content": [A]}, {"content": [B], "tokens": ["b"]}], {"content": [A, B], "tokens": ["b"]}),
+    (
+        [{"token_ids": [1]}, {"token_ids": [2], "tokens": ["b"]}],
+        {"token_ids": [1, 2], "tokens": ["b"]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("pieces", "expected"), BOTH_SHAPES, ids=str)
+def test_both_shapes_in_one_choice(pieces, expected):
+    """A server that changes its mind loses nothing: a list goes on as it began."""
+    chunks = texts(*({"logprobs": piece} for piece in pieces))
+    assert without_nulls_at_top(final(chunks)["choices"][0]["logprobs"]) == expected
+    outcome = rebuild(sse(chunks), kind="completion")
+    assert to_json(outcome.response) == to_json(outcome_of(chunks, kind="completion").response)
 
 
 def test_lists_of_different_length_are_reported():
