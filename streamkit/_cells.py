@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from ._errors import quote
 from ._json import MAX_DEPTH, encode
-from ._state import Context, State, Text, is_empty, plain_value, plain_values
+from ._state import Cell, Context, State, Text, is_empty, plain_value, plain_values
 
 
 __all__ = [
@@ -78,7 +78,7 @@ def add_text(state: State, name: str, piece: str, context: Context) -> None:
     text.add(piece, context)
 
 
-class Part:
+class Part(Cell):
     """One part of a content list; its text, or its thinking, may come in pieces."""
 
     __slots__ = ("_fields", "type")
@@ -109,7 +109,7 @@ class Part:
         return plain_values(self._fields, context)
 
 
-class Content:
+class Content(Cell):
     """
     The message's content: a string in pieces, or a list of parts.
 
@@ -171,7 +171,7 @@ class Content:
         return [plain_value(part, context) for part in self._parts]
 
 
-class Distinct:
+class Distinct(Cell):
     """A list without exact repeats, such as annotations that are sent again."""
 
     __slots__ = ("_seen", "entries")
@@ -200,7 +200,7 @@ def _spelled(entry: Any) -> str:
         return quote(entry)
 
 
-class ByIndex:
+class ByIndex(Cell):
     """A list whose entries may carry an index: those merge by it, others are appended."""
 
     __slots__ = ("_by_index", "_entries")
@@ -230,7 +230,7 @@ class ByIndex:
         return [plain_value(entry, context) for entry in self._entries]
 
 
-class ReasoningDetails:
+class ReasoningDetails(Cell):
     """
     Reasoning in parts, told apart by index and type.
 
@@ -254,15 +254,17 @@ class ReasoningDetails:
 
     def _entry_for(self, entry: dict[str, Any], context: Context) -> State:
         index, kind = entry.get("index"), entry.get("type")
+        if not is_index(index, context.limits.index):
+            return self._open()
         key = (index, kind if isinstance(kind, str) else None)
-        kept = self._by_key.get(key) if is_index(index, context.limits.index) else None
-        if kept is not None and _differ(kept.get("id"), context.keep(entry.get("id"))):
-            kept = None
-        if kept is None:
-            kept = {}
-            self._entries.append(kept)
-            if is_index(index, context.limits.index):
-                self._by_key[key] = kept
+        kept = self._by_key.get(key)
+        if kept is None or _differ(kept.get("id"), context.keep(entry.get("id"))):
+            kept = self._by_key[key] = self._open()
+        return kept
+
+    def _open(self) -> State:
+        kept: State = {}
+        self._entries.append(kept)
         return kept
 
     def _merge(self, kept: State, entry: dict[str, Any], context: Context) -> None:
@@ -281,7 +283,7 @@ def _differ(old: Any, new: Any) -> bool:
     return not is_empty(old) and not is_empty(new) and old != new
 
 
-class Audio:
+class Audio(Cell):
     """
     Spoken output in pieces.
 

@@ -17,6 +17,7 @@ from ._rules import RULES, Rule, RuleSet
 from ._spans import Path
 from ._state import Context, State, Text, is_empty, plain_value, plain_values
 from ._tools import ToolCalls
+from ._views import copy_json
 
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class ChoiceAccumulator:
         fields = plain_values(self._fields, context)
         text = fields.pop("text", None)
         delta = plain_values(self._delta, context)
-        message = {name: plain_value(value, context) for name, value in self._message.items()}
+        message = copy_json(self._message)
         choice: dict[str, Any] = {"index": self.index}
         if kind == "chat":
             choice["message"] = _chat_message(delta, message, text)

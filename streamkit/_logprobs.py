@@ -14,14 +14,14 @@ from typing import Any
 
 from ._cells import set_last
 from ._rules import PARALLEL
-from ._state import Context, State, plain_values
+from ._state import Cell, Context, State, plain_values
 from ._views import Entries, ListView, copy_json
 
 
 __all__ = ["Logprobs"]
 
 
-class Logprobs:
+class Logprobs(Cell):
     """The log probabilities so far."""
 
     __slots__ = ("_columns", "_fields", "_last_offset", "_lists", "_rows", "_warned")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -117,8 +117,15 @@ class Context:
             self.limits.check("text", total, self.offset)
 
 
-class Cell(Protocol):
-    """What is kept for a field that needs more than its last value."""
+class Cell:
+    """
+    What is kept for a field that needs more than its last value.
+
+    A class of its own, and no protocol: an object in a caller's chunk may have a
+    `value()` as well, which is not ours to call.
+    """
+
+    __slots__ = ()
 
     def value(self, context: Context) -> Any:
         """Return the field's value so far; later merges do not change it."""
@@ -127,7 +134,7 @@ class Cell(Protocol):
 State = dict[str, Any]
 
 
-class Text:
+class Text(Cell):
     """
     A string that comes in pieces.
 
@@ -232,10 +239,7 @@ def plain_value(kept: Any, context: Context) -> Any:
         return {key: plain_value(item, context) for key, item in kept.items()}
     if type(kept) is list:
         return [item if type(item) in ATOMS else plain_value(item, context) for item in kept]
-    if kept is None or isinstance(kept, (str, int, float)):
-        return kept
-    value = getattr(kept, "value", None)  # a cell's; an enum member has one, but not to call
-    return value(context) if callable(value) else kept
+    return kept.value(context) if isinstance(kept, Cell) else kept
 
 
 def plain_values(state: State, context: Context) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ._errors import quote
 from ._json import encode, is_whole_object
 from ._kinds import dict_entries
 from ._scan import NestingScan
-from ._state import Context, State, Text, plain_values
+from ._state import Cell, Context, State, Text, plain_values
 
 
 __all__ = ["Call", "FunctionCallText", "ToolCalls"]
@@ -38,7 +38,7 @@ def _label(entry: dict[str, Any], name: str, context: Context) -> str:
     return context.mend(_text_of(value))
 
 
-class FunctionCallText:
+class FunctionCallText(Cell):
     """
     What to call and what with: a name, and arguments (or input) in pieces.
 
@@ -116,7 +116,7 @@ class FunctionCallText:
         }
 
 
-class Call:
+class Call(Cell):
     """One tool call."""
 
     __slots__ = ("_custom", "_fields", "_function", "id", "index", "type")
@@ -208,7 +208,7 @@ class Call:
         return {**value, **plain_values(self._fields, context)}
 
 
-class ToolCalls:
+class ToolCalls(Cell):
     """The tool calls of one choice."""
 
     __slots__ = ("_by_id", "_by_index", "_calls")
