@@ -10,10 +10,11 @@ from typing import Any
 import attrs
 
 from streamkit._content import is_content
-from streamkit._json import encode
 from streamkit._kinds import dict_entries, is_ping
 from streamkit._payloads import DONE
 from streamkit._streams import is_final
+
+from ._values import spelled
 
 
 __all__ = ["LOST", "Addition", "additions", "payload_kind"]
@@ -65,20 +66,20 @@ def additions(payload: Any) -> Iterator[Addition]:
     if payload is DONE or payload is LOST:
         return
     if type(payload) is not dict:
-        yield Addition("value", _spell(payload))
+        yield Addition("value", spelled(payload))
         return
     if payload.get("error") is not None:
-        yield Addition("error", _spell(payload["error"]))
+        yield Addition("error", spelled(payload["error"]))
     for entry in dict_entries(payload.get("choices")):
         yield from _of_choice(entry)
     if payload.get("usage"):
-        yield Addition("usage", _spell(payload["usage"]))
+        yield Addition("usage", spelled(payload["usage"]))
 
 
 def _of_choice(entry: dict[str, Any]) -> Iterator[Addition]:
     choice = entry.get("index", 0)
     if entry.get("text"):
-        yield Addition("text", _spell(entry["text"]), choice, is_content=True)
+        yield Addition("text", spelled(entry["text"]), choice, is_content=True)
     for part in ("delta", "message"):
         if type(entry.get(part)) is dict:
             yield from _of_delta(entry[part], choice)
@@ -86,7 +87,7 @@ def _of_choice(entry: dict[str, Any]) -> Iterator[Addition]:
     if count:
         yield Addition("logprobs", str(count), choice)
     if entry.get("finish_reason"):
-        yield Addition("finish_reason", _spell(entry["finish_reason"]), choice)
+        yield Addition("finish_reason", spelled(entry["finish_reason"]), choice)
 
 
 def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
@@ -95,16 +96,16 @@ def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
             for call in dict_entries(value):
                 yield from _of_call(call, choice)
         elif value not in (None, "", [], {}):
-            yield Addition(name, _spell(value), choice, is_content=is_content(name, value))
+            yield Addition(name, spelled(value), choice, is_content=is_content(name, value))
 
 
 def _of_call(call: dict[str, Any], choice: Any) -> Iterator[Addition]:
-    number = _spell(call.get("index", 0))
+    number = spelled(call.get("index", 0))
     for part in ("function", "custom"):
         fields = call.get(part)
         for name, value in fields.items() if type(fields) is dict else ():
             if value not in (None, ""):
-                yield Addition(f"tool {number} {name}", _spell(value), choice, is_content=True)
+                yield Addition(f"tool {number} {name}", spelled(value), choice, is_content=True)
 
 
 def _logprob_count(logprobs: Any) -> int:
@@ -112,7 +113,3 @@ def _logprob_count(logprobs: Any) -> int:
         return 0
     lists = [logprobs.get(name) for name in ("content", "refusal", "tokens")]
     return sum(len(entries) for entries in lists if isinstance(entries, list))
-
-
-def _spell(value: Any) -> str:
-    return value if isinstance(value, str) else encode(value)

@@ -7,16 +7,17 @@ from typing import Any
 
 from streamkit._converter import to_dict
 from streamkit._json import encode
+from streamkit._kinds import dict_entries
 from streamkit._outcome import Outcome
 
 from ._html import block, element, facts, text, wide_table
 from ._html_timeline import timeline
-from ._page import REASONING
-from ._pretty import pretty_json
+from ._message import Part, parts_of
 from ._stats import NOT_TOKENS, timing_lines
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
 from ._trace import Traced
-from ._verdict import kind_of, reasons, state
+from ._values import flat, spelled
+from ._verdict import issue_lines, kind_of, reasons, state
 
 
 __all__ = ["stream_section"]
@@ -47,7 +48,7 @@ def stream_section(source: str, traced: Traced, name: str) -> Iterator[str]:
     yield element("h2", text(f"{source} · stream {traced.number}"), id=f"{name}-head") + "\n"
     yield _verdict(outcome)
     yield facts(_head(response, traced)) + "\n"
-    for choice in _dicts(response.get("choices")):
+    for choice in dict_entries(response.get("choices")):
         yield from _choice(choice, f"{name}-{text(choice.get('index'))}")
     yield from _timing(traced, name)
     yield from _issues(outcome)
@@ -64,61 +65,28 @@ def _head(response: dict[str, Any], traced: Traced) -> Iterator[tuple[str, str]]
     yield "kind", kind_of(traced.outcome) or "-"
     for name in ("id", "model", "created", "system_fingerprint", "service_tier"):
         if response.get(name):
-            yield name, _word(response[name])
+            yield name, spelled(response[name])
     yield "chunks", str(traced.outcome.chunks)
     yield "bytes", str(traced.size)
-    for name, value in _flat(response.get("usage")):
-        yield name, value
-
-
-def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, member in value.items() if isinstance(value, dict) else ():
-        if isinstance(member, dict):
-            yield from _flat(member, f"{prefix}{name}.")
-        elif member is not None:
-            yield f"{prefix}{name}", _word(member)
+    yield from flat(response.get("usage"))
 
 
 # -- The response --------------------------------------------------------------------
 
 
 def _choice(choice: dict[str, Any], name: str) -> Iterator[str]:
-    finish = _word(choice.get("finish_reason") or "none")
+    finish = spelled(choice.get("finish_reason") or "none")
     yield element("h3", text(f"Choice {choice.get('index')} · finish reason {finish}")) + "\n"
-    message = choice.get("message")
-    if "text" in choice:
-        yield _pre("text", choice["text"])
-    if isinstance(message, dict):
-        yield from _message(message)
+    yield from map(_part, parts_of(choice))
     for label, tokens in token_lists(choice):
         yield from _logprobs(label, tokens, f"{name}-{label}")
 
 
-def _message(message: dict[str, Any]) -> Iterator[str]:
-    for name in REASONING:
-        if message.get(name):
-            yield f"<details><summary>{name}</summary>{_pre('', message[name])}</details>\n"
-    for name, value in message.items():
-        if name in ("role", "tool_calls", "function_call", *REASONING) or not value:
-            continue
-        yield _pre(name, value)
-    for call in _dicts(message.get("tool_calls")):
-        yield _call(f"tool call {_word(call.get('id') or '')}", call.get("function"))
-        yield _call(f"tool call {_word(call.get('id') or '')}", call.get("custom"))
-    yield _call("function call", message.get("function_call"))
-
-
-def _call(head: str, function: Any) -> str:
-    if not isinstance(function, dict):
-        return ""
-    arguments = _word(function.get("arguments") or function.get("input") or "")
-    return _pre(f"{head} · {_word(function.get('name') or '(no name)')}", pretty_json(arguments))
-
-
-def _pre(head: str, value: Any) -> str:
-    title = element("h4", text(head)) if head else ""
-    shown = value if isinstance(value, str) else encode(value, indent=2)
-    return f'{title}<pre dir="auto">{block(shown)}</pre>\n'
+def _part(part: Part) -> str:
+    shown = f'<pre dir="auto">{block(part.text)}</pre>' if part.text else ""
+    if part.kind == "reasoning":
+        return f"<details><summary>{text(part.head)}</summary>{shown}</details>\n"
+    return element("h4", text(part.head)) + shown + "\n"
 
 
 # -- Log probabilities ---------------------------------------------------------------
@@ -201,19 +169,5 @@ def _issues(outcome: Outcome) -> Iterator[str]:
     if not outcome.issue_counts:
         yield '<p class="note">none</p>\n'
         return
-    kept = [element("li", text(issue)) for issue in outcome.issues]
-    for code, count in outcome.issue_counts.items():
-        if sum(issue.code == code for issue in outcome.issues) < count:
-            kept.append(element("li", text(f"{code}: {count} in all")))
-    yield element("ul", "\n".join(kept)) + "\n"
-
-
-# -- Values, which are of any type ---------------------------------------------------
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else encode(value)
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    items = [element("li", text(line)) for line in issue_lines(outcome)]
+    yield element("ul", "\n".join(items)) + "\n"

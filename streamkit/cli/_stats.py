@@ -22,6 +22,7 @@ from ._inputs import Failed, add_reading_arguments
 from ._output import put, tell
 from ._said import Said
 from ._trace import Traced, trace_file
+from ._values import spelled
 from ._verdict import kind_of, state
 
 
@@ -145,7 +146,7 @@ def total_of(streams: Sequence[dict[str, Any]]) -> dict[str, Any]:
     issues: Counter[str] = Counter()
     for stream in streams:
         issues.update(stream["issue_counts"])
-    reasons = Counter(_word(reason) for stream in streams for reason in stream["finish_reasons"])
+    reasons = Counter(_reason(reason) for stream in streams for reason in stream["finish_reasons"])
     return {
         "streams": len(streams),
         "states": dict(Counter(stream["state"] for stream in streams)),
@@ -203,11 +204,11 @@ def _rate(value: float | None) -> str:
 def _lines(stats: dict[str, Any], timing: Timing | None) -> Iterator[str]:
     head = [f"{stats['source']} #{stats['stream']}", stats["id"], stats["model"], stats["state"]]
     width = terminal_width()
-    yield fit(" · ".join(_word(part) for part in head if part), width)
+    yield fit(" · ".join(spelled(part) for part in head if part), width)
     rows = [
         ("size", _size(stats)),
         *timing_lines(timing),
-        ("finish reasons", ", ".join(map(_word, stats["finish_reasons"])) or "-"),
+        ("finish reasons", ", ".join(map(_reason, stats["finish_reasons"])) or "-"),
         ("issues", _counts(stats["issue_counts"])),
     ]
     for name, value in rows:
@@ -241,7 +242,7 @@ def _size(stats: dict[str, Any]) -> str:
     tokens = stats["completion_tokens"]
     parts = [f"{stats['bytes']} bytes", f"{stats['chunks']} chunks"]
     parts += [f"{stats['characters']} characters"]
-    parts += [f"{_word(tokens)} completion tokens"] if tokens else []
+    parts += [f"{spelled(tokens)} completion tokens"] if tokens else []
     return " · ".join(parts)
 
 
@@ -249,10 +250,8 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name}={count}" for name, count in counts.items()) or "-"
 
 
-def _word(value: Any) -> str:
-    if value is None:
-        return "none"
-    return value if isinstance(value, str) else encode(value)
+def _reason(value: Any) -> str:
+    return "none" if value is None else spelled(value)
 
 
 COMMAND = Command(

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from streamkit._json import encode
+from ._values import object_of, spelled
 
 
 __all__ = ["Token", "least_sure", "percent", "perplexity", "token_lists"]
@@ -64,18 +64,17 @@ def _of_entry(entry: Any) -> Token:
 
 def _of_columns(logprobs: dict[str, Any]) -> Iterator[Token]:
     for place, token in enumerate(logprobs["tokens"]):
-        top = _at(logprobs.get("top_logprobs"), place)
-        pairs = [(text, _number(value)) for text, value in top.items()] if top else []
+        top = object_of(_at(logprobs.get("top_logprobs"), place))
+        pairs = [(text, _number(value)) for text, value in top.items()]
         yield Token(_text(token), _number(_at(logprobs.get("token_logprobs"), place)), pairs)
 
 
 def _at(column: Any, place: int) -> Any:
-    value = column[place] if isinstance(column, list) and place < len(column) else None
-    return value if isinstance(value, (dict, int, float)) else None
+    return column[place] if isinstance(column, list) and place < len(column) else None
 
 
 def _text(token: Any) -> str:
-    return "" if token is None else token if isinstance(token, str) else encode(token)
+    return "" if token is None else spelled(token)
 
 
 def _number(value: Any) -> float | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from streamkit._models import ChatCompletion
 from streamkit._outcome import REASONS, Outcome
 
 
-__all__ = ["issue_counts", "kind_of", "reasons", "state"]
+__all__ = ["issue_counts", "issue_lines", "kind_of", "reasons", "state"]
 
 
 def state(outcome: Outcome) -> str:
@@ -37,3 +40,12 @@ def reasons(outcome: Outcome) -> str:
 def issue_counts(outcome: Outcome) -> list[str]:
     """Return the issue codes of *outcome* with how often each came: `id_changed=3`."""
     return [f"{code}={count}" for code, count in outcome.issue_counts.items()]
+
+
+def issue_lines(outcome: Outcome) -> Iterator[str]:
+    """Yield what was noticed, and how often where not each instance was kept."""
+    kept = Counter(issue.code for issue in outcome.issues)
+    yield from map(str, outcome.issues)
+    for code, count in outcome.issue_counts.items():
+        if kept[code] < count:
+            yield f"{code}: {count} in all"

@@ -151,6 +151,10 @@ def test_unknown_perplexity(run):
             {"tokens": ["a"], "top_logprobs": ["x"], "token_logprobs": 3},
             [("text", [Token("a", None, [])])],
         ),
+        (
+            {"tokens": ["a", "b"], "top_logprobs": [5, [1]], "token_logprobs": [-1, "x"]},
+            [("text", [Token("a", -1.0, []), Token("b", None, [])])],
+        ),
     ],
 )
 def test_token_lists(logprobs, wanted):

@@ -193,6 +193,29 @@ def test_completion(run):
     assert "Hello" in page.text
 
 
+def test_message_of_many_parts(run):
+    """Parts, a transcript and sources as text; what is none as JSON, its strings shortened."""
+    parts = [{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": "A" * 3000}, 7]
+    message = {
+        "role": "assistant",
+        "content": parts,
+        "audio": {"transcript": "hi", "data": "B" * 3000},
+        "annotations": [{"url_citation": {"title": "T", "url": "u"}}, {"type": "file"}],
+        "tool_calls": [{"id": "call-1", "function": {"name": "f", "arguments": ""}}],
+    }
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    text = run("report", stdin=sse({"object": "chat.completion", "choices": [choice]})).out
+    page = Page(text)
+    assert 'content text</h4><pre dir="auto">Look:</pre>' in text
+    assert 'content part</h4><pre dir="auto">7</pre>' in text
+    assert 'audio transcript</h4><pre dir="auto">hi</pre>' in text
+    assert "annotation · T · u" in page.text
+    assert 'annotation · {"type":"file"}' in page.text
+    assert "tool call · call-1 · f</h4>\n" in text
+    assert page.text.count("… (3000 characters)") == 2
+    assert "B" * 2001 not in text
+
+
 def test_no_logprob_is_known(run):
     """Then the perplexity is unknown too."""
     part = chunk(content="a", finish="stop")

@@ -152,7 +152,7 @@ def test_audio_and_annotations():
         "  audio transcript:",
         "    hi",
         "  annotation · T · https://example.org/",
-        "  annotation",
+        '  annotation · {"type":"file"}',
     ]
 
 
