@@ -7,10 +7,9 @@ import argparse
 from functools import partial
 
 from ._command import Command
-from ._each import add_jobs_argument, said, say_each
+from ._each import add_jobs_argument, print_each, say_each
 from ._escape import escape_line
 from ._inputs import Found, add_reading_arguments
-from ._output import put
 from ._verdict import issue_counts, kind_of, state
 
 
@@ -36,11 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a line on each stream and return the exit status."""
-    status = 0
-    for one in said(args, partial(say_each, text_of=_text)):
-        put(one.text)
-        status = max(status, one.status)
-    return status
+    return print_each(args, partial(say_each, text_of=_text))
 
 
 def _text(_: argparse.Namespace, found: Found) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 import attrs
 
 
-__all__ = ["Command", "exit_status"]
+__all__ = ["Command", "exit_status", "integer"]
+
+MOST_DIGITS = 18
 
 EVERY_STREAM_COMPLETE = "every stream is complete"
 SOME_STREAM_INCOMPLETE = "a stream was cut, carried an error or was refused, or there was none"
@@ -50,3 +52,14 @@ exit status:
   2    wrong usage, or a file could not be read or written
   130  interrupted, as by Ctrl-C
 """
+
+
+def integer(value: str) -> int:
+    """
+    Return the integer that an argument spells; what is none, or beyond all use, is -1.
+
+    >>> integer("12"), integer("-3"), integer("1e3"), integer("9" * 5000)
+    (12, -1, -1, -1)
+    """
+    is_one = value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS
+    return int(value) if is_one else -1

@@ -61,13 +61,14 @@ def run(args: argparse.Namespace) -> int:
         if args.to == "har":
             items = _items(args, state, keep=True)
             streams = [item for item in items if isinstance(item, Traced) and item.rows]
-            output.write(har(list(map(har_entry, streams)), __version__) + "\n")
+            put(har(list(map(har_entry, streams)), __version__) + "\n", output)
         else:
             rows = (item for item in _items(args, state) if isinstance(item, Row))
             for text in written(rows, args.to):
                 put(text, output)
     if state.lost:
-        tell(f"{state.lost} payloads were no JSON and are left out; streamkit inspect has them")
+        lost = "1 payload was" if state.lost == 1 else f"{state.lost} payloads were"
+        tell(f"{lost} no JSON, and left out; streamkit inspect has more")
     if state.is_timed and args.to in ("sse", "json"):
         tell(f"{args.to} has no place for times; jsonl, csv and har keep them")
     if state.is_timed and args.to == "jsonl" and not state.starts_timed:
@@ -83,8 +84,7 @@ def run(args: argparse.Namespace) -> int:
 def _items(args: argparse.Namespace, state: _State, *, keep: bool = False) -> Iterator[Item]:
     for source, item in trace(args, keep=keep):
         if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-            state.status = max(state.status, item.status)
+            state.status = max(state.status, item.tell())
         else:
             _note(item, source, state)
             yield item

@@ -15,9 +15,9 @@ from streamkit._json import encode
 
 from ._command import Command
 from ._escape import escape_line
-from ._files import File
-from ._inputs import INCOMPLETE, OK, Failed, Found, add_form_arguments, read_file
-from ._output import has_colour, stdout, tell
+from ._files import STDIN, File
+from ._inputs import INCOMPLETE, OK, Failed, Found, Stop, add_form_arguments, read_file
+from ._output import has_colour, put
 from ._verdict import state
 
 
@@ -39,7 +39,7 @@ EXAMPLES = """\
 RED, GREEN, BOLD, RESET = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
 PAINT = {"-": RED, "+": GREEN}
 SIDES = ("old", "new")
-# Longer texts are compared line by line only: comparing words is quadratic.
+# Of longer texts only the size is told: comparing their lines may take their square.
 MOST_LINES = 20_000
 
 
@@ -60,17 +60,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what differs between two recordings and return the exit status."""
+    if args.old == args.new == STDIN:
+        raise Stop("standard input can be read only once; name a file for one side")
     sides = [list(read_file(args, File(name))) for name in (args.old, args.new)]
     failed = [item for side in sides for item in side if isinstance(item, Failed)]
-    for item in failed:
-        tell(f"{item.source}: {item.message}")
     if failed:
-        return max(item.status for item in failed)
+        return max([item.tell() for item in failed])
     status = OK
     for number, (old, new) in enumerate(zip_longest(*sides), 1):
         found = [one for one in differences(_data(old), _data(new)) if not _is_ignored(one, args)]
         status = max(status, INCOMPLETE if found else OK)
-        _print(found, number, args)
+        put("".join(f"{line}\n" for line in _lines(found, number, args)))
     return status
 
 
@@ -92,18 +92,17 @@ def _is_ignored(difference: Difference, args: argparse.Namespace) -> bool:
 # -- Showing -------------------------------------------------------------------------
 
 
-def _print(found: list[Difference], number: int, args: argparse.Namespace) -> None:
-    output = stdout()
+def _lines(found: list[Difference], number: int, args: argparse.Namespace) -> Iterator[str]:
     if args.json:
-        output.writelines(encode(_json(one, number)) + "\n" for one in found)
+        yield from (encode(_json(one, number)) for one in found)
         return
     if not found:
-        output.write(f"stream {number}: the same\n")
+        yield f"stream {number}: the same"
         return
-    output.write(_painted(f"stream {number}: {len(found)} differences", BOLD) + "\n")
+    yield _painted(f"stream {number}: {len(found)} difference" + "s" * (len(found) != 1), BOLD)
     for one in found:
-        output.write(f"  {one.about} · {escape_line(one.path) or 'response'}\n")
-        output.writelines(f"    {line}\n" for line in _change(one))
+        yield f"  {one.about} · {escape_line(one.path) or 'response'}"
+        yield from (f"    {line}" for line in _change(one))
 
 
 def _json(one: Difference, number: int) -> dict[str, Any]:

@@ -38,8 +38,11 @@ CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n.]*)?(?:" + LINE_E
 HEADER, DATA = b"header", b"data"
 
 
+COMPRESSED = "a body is compressed, which hides secrets"
+
+
 class Unseen(Exception):
-    """A body is compressed: secrets in it are not seen."""
+    """Secrets cannot be covered; the message says why."""
 
 
 # -- Traces --------------------------------------------------------------------------
@@ -148,7 +151,7 @@ def _messages(blocks: Iterable[_Block], *, is_hex: bool) -> Iterator[_Message]:
 def _masked_message(message: _Message, data: bytes, masker: Masker, *, is_hex: bool) -> bytes:
     if message.kind == HEADER:
         if ENCODED.search(data):
-            raise Unseen
+            raise Unseen(COMPRESSED)
         return masker.masked(data, is_head=True)
     if message.kind != DATA:
         return MASK.encode() * len(data)
@@ -187,7 +190,7 @@ def masked_body(data: bytes, masker: Masker, *, is_dotted: bool = False) -> byte
     spans, tail = _spans(data)
     body = b"".join(data[start:end] for start, end in spans)
     if compression_of(body) is not None:
-        raise Unseen
+        raise Unseen(COMPRESSED)
     text = body
     if is_dotted:
         mender = DotMender()

@@ -7,16 +7,19 @@ import os
 import sys
 
 from collections.abc import Callable, Iterator
+from typing import TextIO
 
+from ._command import integer
 from ._files import File, Files
-from ._inputs import Failed, Found, files_of, read_file
-from ._output import tell
+from ._inputs import OK, Failed, Found, files_of, read_file
+from ._output import put, tell
 from ._said import Said, Say
 
 
 __all__ = [
     "add_jobs_argument",
     "each",
+    "print_each",
     "said",
     "said_of",
     "say_each",
@@ -43,11 +46,10 @@ def add_jobs_argument(
 
 
 def _jobs(value: str) -> int:
-    if value in ("auto", "0"):
-        return _cores()
-    if not (value.isascii() and value.isdecimal() and int(value[:9]) <= MOST_JOBS):
+    jobs = 0 if value == "auto" else integer(value)
+    if not 0 <= jobs <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f"must be auto or 0 to {MOST_JOBS}, not {value!r}")
-    return min(int(value), MOST_ON_WINDOWS if sys.platform == "win32" else MOST_JOBS)
+    return min(jobs or _cores(), MOST_ON_WINDOWS if sys.platform == "win32" else MOST_JOBS)
 
 
 def _cores() -> int:
@@ -62,8 +64,7 @@ def say_each(
     """Yield what *text_of* says of each stream in *file*; what failed is told."""
     for item in read_file(args, file):
         if isinstance(item, Failed):
-            tell(f"{item.source}: {item.message}")
-            yield Said(status=item.status)
+            yield Said(status=item.tell())
         else:
             yield Said(text_of(args, item), item.status)
 
@@ -84,6 +85,15 @@ def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
     files = files_of(args)
     yield from said_of(args, say, taken(args, files), len(files.found()))
     tell_skipped(files)
+
+
+def print_each(args: argparse.Namespace, say: Say, output: TextIO | None = None) -> int:
+    """Write what *say* yields of each file of *args*, and return the exit status."""
+    status = OK
+    for one in said(args, say):
+        put(one.text, output)
+        status = max(status, one.status)
+    return status
 
 
 def said_of(

@@ -11,10 +11,12 @@ import errno
 import os
 import re
 import stat
+import sys
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 import attrs
 
@@ -22,7 +24,7 @@ from ._candidates import may_be_recording
 from ._output import TEMPORARY
 
 
-__all__ = ["STDIN", "File", "Files"]
+__all__ = ["STDIN", "File", "Files", "number_of"]
 
 STDIN = "-"
 WILDCARD = re.compile(r"[*?\[]")
@@ -66,6 +68,11 @@ class File:
         return os.fsencode(self.name).decode("utf-8", "backslashreplace")
 
     @property
+    def path(self) -> str | int:
+        """What it can be looked at by: its path, or the number of standard input."""
+        return number_of(sys.stdin) if self.name == STDIN else self.name
+
+    @property
     def size(self) -> int | None:
         """Its size in bytes; None if that is not known: of a pipe, of standard input."""
         if self.name == STDIN:
@@ -77,6 +84,14 @@ class File:
         return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
+def number_of(file: TextIO | None) -> int:
+    """Return the descriptor of *file*; -1, which is none, if it has none."""
+    try:
+        return -1 if file is None else file.fileno()
+    except (OSError, ValueError):
+        return -1
+
+
 @attrs.define
 class Files:
     """
@@ -84,14 +99,14 @@ class Files:
 
     Args:
         names: The arguments; none: standard input.
-        own: Paths that the command writes: they are no input of its own.
+        own: What the command writes, paths or descriptors: it is no input of its own.
 
     Attributes:
         skipped: How many files of folders were skipped, by why.
     """
 
     names: Sequence[str]
-    own: Sequence[str] = ()
+    own: Sequence[str | int] = ()
     skipped: Counter[str] = attrs.field(factory=Counter)
     _found: list[File] | None = None
 
@@ -100,6 +115,12 @@ class Files:
         if self._found is None:
             self._found = list(self._expanded())
         return self._found
+
+    def overwritten(self) -> File | None:
+        """Return a file that is named and that the command writes, too, if there is one."""
+        own = self._own()
+        named = (file for file in self.found() if file.is_named) if own else ()
+        return next((file for file in named if _identity(file.path) in own), None)
 
     def takes(self, file: File) -> bool:
         """Tell whether *file* is to be read; one that a folder had is looked at first."""
@@ -136,7 +157,7 @@ class Files:
 
     def _inside(self, folder: str) -> Iterator[File]:
         """Yield the files in *folder*, then those in its folders; links lead to no folder."""
-        own = {os.path.realpath(path) for path in self.own}
+        own = self._own()
         folders = [folder]
         while folders:
             found = self._listed(folders.pop(), own)
@@ -147,7 +168,10 @@ class Files:
                 elif kind == "file":
                     yield File(name, is_named=False)
 
-    def _listed(self, folder: str, own: set[str]) -> list[tuple[str, str | OSError]]:
+    def _own(self) -> set[tuple[int, int]]:
+        return {found for path in self.own if (found := _identity(path)) is not None}
+
+    def _listed(self, folder: str, own: set[tuple[int, int]]) -> list[tuple[str, str | OSError]]:
         """Return what is in *folder*, in order: names, and `file`, `folder`, or else."""
         try:
             with os.scandir(folder) as entries:
@@ -157,12 +181,12 @@ class Files:
         self.skipped.update(kind for _, kind in kinds if kind not in UNCOUNTED)
         return [(name, kind) for name, kind in kinds]
 
-    def _kind(self, entry: os.DirEntry[str], own: set[str]) -> str:
+    def _kind(self, entry: os.DirEntry[str], own: set[tuple[int, int]]) -> str:
         if own and TEMPORARY.fullmatch(entry.name):
             return "temporary"
         if entry.name.startswith("."):
             return HIDDEN
-        if own and os.path.realpath(entry.path) in own:
+        if own and _identity(entry.path) in own:
             return OWN
         if entry.is_dir(follow_symlinks=False):
             return "folder"
@@ -187,6 +211,16 @@ class Files:
                 yield from self._named(str(match))
             elif not match.is_dir():  # what is in a folder matches by itself
                 yield File(str(match))
+
+
+def _identity(path: str | int) -> tuple[int, int] | None:
+    """Return what a file or a folder is known by, whatever it is called; None: it is neither."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 -- a descriptor is no path
+    except (OSError, ValueError):
+        return None
+    is_kept = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return (found.st_dev, found.st_ino) if is_kept and found.st_ino else None
 
 
 def _without_odd_stars(parts: Sequence[str]) -> list[str]:

@@ -20,8 +20,9 @@ from streamkit._outcome import Outcome
 from streamkit._rebuild import Source, counted
 from streamkit.recordings import FORMS, ReadOptions, rebuild
 
-from ._files import STDIN, File, Files
-from ._output import tell
+from ._command import integer
+from ._files import STDIN, File, Files, number_of
+from ._output import STDOUT, tell
 
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Failed",
     "Found",
     "Meter",
+    "Stop",
     "add_files_argument",
     "add_form_arguments",
     "add_reading_arguments",
@@ -99,6 +101,24 @@ class Failed:
     def status(self) -> int:
         """The exit status that it calls for."""
         return USAGE if self.error is None else INCOMPLETE
+
+    def tell(self) -> int:
+        """Say it on standard error, and return the exit status that it calls for."""
+        tell(f"{self.source}: {self.message}")
+        return self.status
+
+
+class Stop(Exception):
+    """
+    What ends a command before it has begun.
+
+    Attributes:
+        status: The exit status that it calls for.
+    """
+
+    def __init__(self, message: str, status: int = USAGE) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 # -- Arguments -----------------------------------------------------------------------
@@ -191,20 +211,31 @@ def _limit(setting: str) -> tuple[str, int | None]:
         raise argparse.ArgumentTypeError(f"no limit {name!r}; there are {', '.join(LIMITS)}")
     if value == "none":
         return name, None
-    if not (value.isascii() and value.isdecimal()):
+    bound = integer(value)
+    if bound < 0:
         raise argparse.ArgumentTypeError(f"{name} must be an integer or none, not {value!r}")
-    return name, int(value)
+    return name, bound
 
 
 # -- Files ---------------------------------------------------------------------------
 
 
 def files_of(args: argparse.Namespace) -> Files:
-    """Return the files that *args* name; who waits at a terminal is told so."""
+    """
+    Return the files that *args* name; who waits at a terminal is told so.
+
+    Raises:
+        Stop: If the command would write over one of them.
+    """
     if not args.files and sys.stdin is not None and sys.stdin.isatty():
         tell("waiting for a stream on standard input; end it with Ctrl-D")
     own = [getattr(args, name, None) for name in ("output", "into")]
-    return Files(args.files, [name for name in own if name not in (None, STDIN)])
+    named = [name for name in own if name not in (None, STDOUT)]
+    files = Files(args.files, [*named, number_of(sys.stdout)])
+    lost = files.overwritten()
+    if lost is not None:
+        raise Stop(f"{lost.label} would be read and written at once; write to another file")
+    return files
 
 
 def open_file(file: File) -> Path | BinaryIO:

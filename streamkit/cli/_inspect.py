@@ -12,10 +12,10 @@ from streamkit._json import encode
 from ._adds import additions, payload_kind
 from ._columns import fit, pad, terminal_width
 from ._command import Command
-from ._each import add_jobs_argument, said
+from ._each import add_jobs_argument, print_each
 from ._files import File
 from ._inputs import Failed, add_reading_arguments
-from ._output import put, tell
+from ._output import tell
 from ._said import Said
 from ._trace import Row, Traced, trace_file
 
@@ -54,11 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a row on each event and return the exit status."""
-    status = 0
-    for one in said(args, _say):
-        put(one.text)
-        status = max(status, one.status)
-    return status
+    return print_each(args, _say)
 
 
 def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
@@ -66,8 +62,7 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
     width = terminal_width()
     for source, item in trace_file(args, file):
         if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-            yield Said(status=item.status)
+            yield Said(status=item.tell())
         elif isinstance(item, Traced):
             for issue in item.late:
                 place = "" if issue.event is None else f"event {issue.event}: "

@@ -11,11 +11,11 @@ from streamkit._converter import to_dict
 from streamkit._json import encode
 
 from ._columns import clip, fit, pad, terminal_width, width_of
-from ._command import Command
-from ._each import add_jobs_argument, said, say_each
+from ._command import Command, integer
+from ._each import add_jobs_argument, print_each, say_each
 from ._escape import escape_text
 from ._inputs import Found, add_reading_arguments
-from ._output import has_colour, put
+from ._output import has_colour
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
 
 
@@ -51,17 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_arguments(parser)
     add_jobs_argument(parser)
     parser.add_argument(
-        "--least", type=int, default=10, metavar="N", help="list the N least sure tokens (10)"
+        "--least", type=_count, default=10, metavar="N", help="list the N least sure tokens (10)"
     )
+
+
+def _count(value: str) -> int:
+    count = integer(value)
+    if count < 0:
+        raise argparse.ArgumentTypeError(f"must be an integer from 0, not {value!r}")
+    return count
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the log probabilities of each stream and return the exit status."""
-    status = 0
-    for one in said(args, partial(say_each, text_of=_told)):
-        put(one.text)
-        status = max(status, one.status)
-    return status
+    return print_each(args, partial(say_each, text_of=_told))
 
 
 def _told(args: argparse.Namespace, found: Found) -> str:
@@ -92,7 +95,7 @@ def _list(head: str, tokens: Sequence[Token], least: int, width: int | None) -> 
     if has_colour():
         yield INDENT + "".join(_legend())
     yield from _text(tokens, width)
-    lowest = least_sure(tokens, max(least, 0))
+    lowest = least_sure(tokens, least)
     if lowest:
         yield "  least sure:"
     for place, token in lowest:

@@ -6,8 +6,8 @@ import argparse
 import errno
 import sys
 
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from streamkit import __version__
 
@@ -29,7 +29,7 @@ from . import (
 )
 from ._command import Command, exit_status
 from ._escape import escape_line
-from ._inputs import INCOMPLETE, USAGE
+from ._inputs import INCOMPLETE, USAGE, Stop
 from ._output import discard_output, stdout, tell
 from ._progress import watching
 
@@ -66,6 +66,29 @@ class Parser(argparse.ArgumentParser):
         super().error(escape_line(message))
 
 
+class CommandParser(Parser):
+    """The parser of a command: its options may stand between files, and it knows its own usage."""
+
+    _is_parsing = False
+
+    def parse_known_args(
+        self, args: Iterable[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Return what *args* say; what they say too much is an error of this command."""
+        if self._is_parsing:  # asked by what is asked below
+            return super().parse_known_args(args, namespace)
+        given = [*(args or ())]
+        parse = self.parse_known_args if "--" in given else self.parse_known_intermixed_args
+        self._is_parsing = True
+        try:
+            found, rest = parse(given, namespace)
+        finally:
+            self._is_parsing = False
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     # No abbreviations: a new option must not change what a script means.
@@ -77,13 +100,13 @@ def make_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"streamkit {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
     for command in COMMANDS:
         _add_command(commands, command)
     return parser
 
 
-def _add_command(commands: argparse._SubParsersAction[Parser], command: Command) -> None:
+def _add_command(commands: argparse._SubParsersAction[CommandParser], command: Command) -> None:
     parser = commands.add_parser(
         command.name,
         help=command.summary,
@@ -109,6 +132,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Stop as stop:
+        tell(str(stop))
+        return stop.status
     except OSError as error:
         return _output_failed(error)
     except RecursionError:

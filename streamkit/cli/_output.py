@@ -12,7 +12,7 @@ import secrets
 import stat
 import sys
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -28,6 +28,7 @@ __all__ = [
     "has_colour",
     "open_output",
     "put",
+    "put_all",
     "put_error",
     "stdout",
     "tell",
@@ -81,6 +82,19 @@ def put(text: str, output: TextIO | None = None) -> None:
         _step_aside()
     output.write(text)
     output.flush()
+
+
+def put_all(texts: Iterable[str], output: TextIO) -> None:
+    """
+    Write *texts* to *output*, in their order, and not each at once.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    for text in texts:
+        if ASIDE and output.isatty():
+            _step_aside()
+        output.write(text)
 
 
 def stdout() -> TextIO:

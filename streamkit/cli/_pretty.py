@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-__all__ = ["pretty_json"]
+__all__ = ["pretty_json", "without_repeats"]
 
 
 def pretty_json(text: str) -> str:
@@ -30,7 +30,7 @@ def pretty_json(text: str) -> str:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=without_repeats,
             parse_int=_same(int),
             parse_float=_same(float),
             parse_constant=_same(float),
@@ -41,7 +41,13 @@ def pretty_json(text: str) -> str:
         return text
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """
+    Return an object of *pairs*, for `json.loads`.
+
+    Raises:
+        ValueError: If a key is given twice: one would hide the other.
+    """
     unique = dict(pairs)
     if len(unique) < len(pairs):
         raise ValueError("a key is given twice")

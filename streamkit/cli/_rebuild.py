@@ -10,10 +10,10 @@ from streamkit._converter import to_json
 from streamkit._json import encode
 
 from ._command import Command
-from ._each import add_jobs_argument, said
+from ._each import add_jobs_argument, print_each
 from ._files import File
 from ._inputs import Failed, Found, add_reading_arguments, read_file
-from ._output import add_output_argument, open_output, put, tell
+from ._output import add_output_argument, open_output, tell
 from ._report import report, report_failure
 from ._said import Said
 from ._verdict import reasons
@@ -58,12 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the response of each stream and return the exit status."""
-    status = 0
     with open_output(args.output) as output:
-        for one in said(args, _say):
-            put(one.text, output)
-            status = max(status, one.status)
-    return status
+        return print_each(args, _say, output)
 
 
 def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:

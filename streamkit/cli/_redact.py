@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,8 +13,8 @@ from streamkit.recordings import sniff
 
 from ._command import Command
 from ._dumps import Unseen, masked_body, masked_response, masked_trace, masked_verbose
-from ._files import STDIN, File
-from ._inputs import OK, USAGE, open_file
+from ._files import File
+from ._inputs import OK, Stop, files_of, open_file
 from ._masks import Masker
 from ._output import add_output_argument, open_output, tell
 from ._secrets import Redactor
@@ -48,10 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         nargs="?",
-        default=STDIN,
         metavar="FILE",
         help="a recording; none, or -: standard input",
     )
+    # What is too much is taken, so that what is wrong with it can be said.
+    parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(
         "--field",
         dest="fields",
@@ -66,33 +68,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the recording without its secrets and return the exit status."""
-    try:
-        data = _read(args.file)
-    except OSError as error:
-        tell(f"{args.file}: {error.strerror or error}")
-        return USAGE
-    if len(data) > MOST_DOCUMENT:
-        tell(f"{args.file}: more than {MOST_DOCUMENT >> 20} MiB; split it first")
-        return USAGE
+    file = _file(args)
+    data = _read(file)
     try:
         covered, count = _covered(data, args)
     except UnicodeDecodeError:
-        tell(f"{args.file}: not UTF-8 text; decompress it, or streamkit convert it first")
-        return USAGE
-    except Unseen:
-        tell(f"{args.file}: a body is compressed, which hides secrets; {INSTEAD}")
-        return USAGE
+        raise Stop(
+            f"{file.label}: not UTF-8 text; decompress it, or streamkit convert it first"
+        ) from None
+    except Unseen as unseen:
+        raise Stop(f"{file.label}: {unseen}; {INSTEAD}") from None
     with open_output(args.output) as output:
         output.write(covered)
     tell(f"{count} covered; look at the result before you share it")
     return OK
 
 
+def _file(args: argparse.Namespace) -> File:
+    """Return the file to read; there must be just one, as what is written is one."""
+    named = [name for name in (args.file, *args.more) if name is not None]
+    files = files_of(argparse.Namespace(files=named, output=args.output)).found()
+    if len(named) > 1 or [file.is_named for file in files] != [True]:
+        raise Stop("redact writes one recording, so it takes one: run it for each file, with -o")
+    return files[0]
+
+
 def _covered(data: bytes, args: argparse.Namespace) -> tuple[str, int]:
     """Return *data* without its secrets, and how many were covered."""
     fields = frozenset(args.fields)
+    form = sniff(data).name
+    if form == "mitmproxy":
+        raise Unseen("the sizes in a flow file would become wrong")
     text = data.decode("utf-8-sig")
-    cover = DUMPS.get(sniff(data).name)
+    cover = DUMPS.get(form)
     if cover is None:
         redactor = Redactor(fields, args.text)
         return redactor.text(text), redactor.count
@@ -109,12 +117,17 @@ DUMPS: Mapping[str, Callable[[bytes, Masker], bytes]] = {
 }
 
 
-def _read(name: str) -> bytes:
-    source = open_file(File(name))
-    if not isinstance(source, Path):
-        return source.read(MOST_DOCUMENT + 1)
-    with source.open("rb") as file:
-        return file.read(MOST_DOCUMENT + 1)
+def _read(file: File) -> bytes:
+    try:
+        source = open_file(file)
+        opened = source.open("rb") if isinstance(source, Path) else contextlib.nullcontext(source)
+        with opened as stream:
+            data = stream.read(MOST_DOCUMENT + 1)
+    except OSError as error:
+        raise Stop(f"{file.label}: {error.strerror or error}") from None
+    if len(data) > MOST_DOCUMENT:
+        raise Stop(f"{file.label}: more than {MOST_DOCUMENT >> 20} MiB; split it first")
+    return data
 
 
 COMMAND = Command(

@@ -14,7 +14,7 @@ from ._html import document, text, wide_table
 from ._html_stream import stream_section
 from ._inputs import OK, Failed, add_reading_arguments
 from ._inspect import HEAD, NUMBERS, row_cells
-from ._output import add_output_argument, open_output, tell
+from ._output import add_output_argument, open_output, put_all
 from ._trace import Row, Traced, trace
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     names = ["standard input" if name == STDIN else name for name in args.files or [STDIN]]
     title = f"Streams of {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
     with open_output(args.output) as output:
-        output.writelines(document(title, _body(args, state)))
+        put_all(document(title, _body(args, state)), output)
     return state.status
 
 
@@ -69,9 +69,10 @@ def _body(args: argparse.Namespace, state: _State) -> Iterator[str]:
         if source != last and last is not None:
             yield from _events(last, state)
         last = source
-        state.status = max(state.status, getattr(item, "status", OK))
+        if not isinstance(item, Row):
+            state.status = max(state.status, item.status)
         if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
+            item.tell()
             yield f'<section><h2>{text(source)}</h2><p class="error">{text(item.message)}</p>'
             yield "</section>\n"
         elif isinstance(item, Traced):

@@ -10,6 +10,7 @@ whole in none of them; only covering all text helps there.
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
 
@@ -19,6 +20,8 @@ from typing import Any
 import attrs
 
 from streamkit._json import encode
+
+from ._json_in_text import json_values
 
 
 __all__ = ["COVER", "MASK", "Redactor"]
@@ -78,9 +81,19 @@ FIELD_LINE = re.compile(r"([^\s:]*)(?:[ \t]*:[ \t]*|(?<!\S)[ \t]+)(.+)", re.DOTA
 MEMBER = re.compile(
     r"(?:\b|(?<=[\"']))([A-Za-z_][\w-]{0,63})([\"']?\s{0,8}[:=]\s{0,8}([\"']))((?:(?!\3)[^\\]|\\.?)*)"
 )
+# The same in a string that holds JSON, and whose quotes are escaped so.
+ESCAPED_MEMBER = re.compile(
+    r"\b([A-Za-z_][\w-]{0,63})(\\{1,15}\"\s{0,8}:\s{0,8}(\\{1,15}\"))((?:(?!(?<!\\)\3).)*)",
+    re.DOTALL,
+)
+# A variable of the environment, and an option of curl.
+VARIABLE = re.compile(r"\b([A-Z][A-Z0-9_]{0,63})(=)(?P<secret>[^\s\"'$&;,]{4,})")
+OPTION = re.compile(
+    r"(?:-H|--header)[ =]?([\"'])([A-Za-z0-9_.-]{2,64}):[ \t]*(?P<secret>(?:(?!\1).)+)"
+)
 NUMBERS = re.compile(r"\b((?:bytes|tokens)[\"']?\s{0,8}[:=]\s{0,8}\[)[^\]]*")
 # A token as a key, in the legacy shape of log probabilities.
-LOGPROB = re.compile(r"\"(?!logprob\")(?:[^\"\\]|\\.)*\"(\s{0,8}:\s{0,8}-\d)")
+LOGPROB = re.compile(r"(?<!\\)\"(?!logprob\")(?:[^\"\\]|\\.)*\"(\s{0,8}:\s{0,8}-\d)")
 STREAM = re.compile(r"(?m)^data: ?[\[{]")
 ITEM = re.compile(r"([ \t]*-[ \t]+)(.*)", re.DOTALL)
 
@@ -139,7 +152,7 @@ class Redactor:
         if depth > DEPTH:
             return self._cover(text)
         parts, done = [], 0
-        for start, end, value in _json_values(text):
+        for start, end, value in json_values(text):
             before = text[done:start]
             parts.append(self._lines(before))
             is_header = self._in_list and not before.endswith("\n")  # whose value is JSON
@@ -159,7 +172,7 @@ class Redactor:
 
     def headers(self, text: str) -> str:
         """Return *text*, the head of a request or a response, without its secrets."""
-        return "".join(map(self._field_line, text.splitlines(keepends=True)))
+        return "".join(map(self._field_line, _lines_of(text)))
 
     def _field_line(self, line: str) -> str:
         body = line.rstrip("\r\n")
@@ -169,14 +182,14 @@ class Redactor:
         return body[: field.start(2)] + self._cover(field[2]) + line[len(body) :]
 
     def _lines(self, text: str) -> str:
-        return "".join(map(self._line, text.splitlines(keepends=True)))
+        return "".join(map(self._line, _lines_of(text)))
 
     def _line(self, line: str) -> str:
         body = line.rstrip("\r\n")
         return self._header(body) + line[len(body) :]
 
     def _header(self, line: str) -> str:
-        remark = REMARK.fullmatch(line)
+        remark = REMARK.fullmatch(line) if line.rstrip().endswith("]") else None
         if remark is not None and remark[1].lower() not in SAFE_HEADERS:
             return line[: remark.start(2)] + self._cover(remark[2]) + line[remark.end(2) :]
         header = HEADER.fullmatch(line)
@@ -206,7 +219,8 @@ class Redactor:
         return SECRET_NAME.fullmatch(name) is not None or (is_header and name not in SAFE_HEADERS)
 
     def _plain(self, text: str) -> str:
-        text = MEMBER.sub(self._member, text)
+        text = ESCAPED_MEMBER.sub(self._member, MEMBER.sub(self._member, text))
+        text = OPTION.sub(self._option, VARIABLE.sub(self._variable, text))
         if self.with_text:
             text = NUMBERS.sub(self._numbers, LOGPROB.sub(self._logprob, text))
         for pattern in PATTERNS:
@@ -217,6 +231,12 @@ class Redactor:
         """Return what a pattern *found* with the secret in it covered."""
         start, end = (place - found.start() for place in found.span("secret"))
         return found[0][:start] + self._cover(found["secret"]) + found[0][end:]
+
+    def _variable(self, found: re.Match[str]) -> str:
+        return self._found(found) if SECRET_NAME.fullmatch(found[1]) else found[0]
+
+    def _option(self, found: re.Match[str]) -> str:
+        return found[0] if found[2].lower() in SAFE_HEADERS else self._found(found)
 
     def _member(self, member: re.Match[str]) -> str:
         name, between, _, value = member.groups()
@@ -257,7 +277,12 @@ class Redactor:
         if isinstance(value, dict):
             return dict(self._members(value, path, depth + 1))
         if isinstance(value, list):
-            return [self.value(entry, path, depth + 1) for entry in value]
+            return [
+                [entry[0], self._covered(entry[1], depth)]
+                if self._is_secret_pair(entry, path)
+                else self.value(entry, path, depth + 1)
+                for entry in value
+            ]
         return self._string(value, depth) if isinstance(value, str) else value
 
     def _string(self, text: str, depth: int) -> str:
@@ -288,6 +313,11 @@ class Redactor:
         if "headers" in path[-1:]:
             return name.lower() not in SAFE_HEADERS
         return SECRET_NAME.fullmatch(name) is not None or name.lower() in ("key", "token")
+
+    def _is_secret_pair(self, entry: Any, path: tuple[str, ...]) -> bool:
+        """Tell whether *entry*, of a list of headers, is a name and a value to be covered."""
+        is_pair = isinstance(entry, list) and list(map(type, entry)) == [str, str]
+        return is_pair and "headers" in path[-1:] and self._is_secret(entry[0], path)
 
     def _is_chosen(self, name: str, path: tuple[str, ...], *, is_named: bool) -> bool:
         if path[-2:-1] == ("headers",) and not is_named:
@@ -362,35 +392,9 @@ def _holds_stream(value: Any) -> bool:
     return isinstance(body, dict) and not BODY_NAMES.isdisjoint(body)
 
 
-def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
-    """
-    Yield where each JSON object or array in *text* starts and ends, and its value.
-
-    A line whose JSON is cut is left as text: its parts would lack what they are part of.
-    """
-    place = 0
-    while start := OPENING.search(text, place):
-        try:
-            value, place = DECODER.raw_decode(text, start.start())
-        except RecursionError:  # no recording; not worth a try at each further bracket
-            return
-        except ValueError:
-            place = text.find("\n", start.end())
-            if place < 0:
-                return
-            continue
-        yield start.start(), place, value
+def _lines_of(text: str) -> Iterator[str]:
+    """Return the lines of *text* with their ends; what else Python parts lines at ends none."""
+    return iter(io.StringIO(text, newline=""))
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object in which one key would hide another."""
-    unique = dict(pairs)
-    if len(unique) < len(pairs):
-        raise ValueError("a key is given twice")
-    return unique
-
-
-# What else a log has brackets for does not go on like this.
-OPENING = re.compile(r"\{(?=\s*[\"}])|\[(?=\s*[\[{])")
-DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats)
 PATTERNS = (BEARER, KEYS, QUERY, USERINFO, USER, COOKIE)

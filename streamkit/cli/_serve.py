@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from streamkit._errors import StreamkitError
 
-from ._command import Command
+from ._command import Command, integer
 from ._each import each
 from ._files import File
 from ._inputs import (
     INCOMPLETE,
     OK,
     USAGE,
+    Stop,
     add_files_argument,
     add_recording_arguments,
     reading_options,
@@ -100,15 +101,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(value: str) -> int:
-    if not (value.isascii() and value.isdecimal() and int(value[:9]) <= MOST):
+    port = integer(value)
+    if not 0 <= port <= MOST:
         raise argparse.ArgumentTypeError(f"must be 0 to {MOST}, not {value!r}")
-    return int(value)
+    return port
 
 
 def _count(value: str) -> int:
-    if not (value.isascii() and value.isdecimal() and int(value[:9]) > 0):
+    count = integer(value)
+    if count <= 0:
         raise argparse.ArgumentTypeError(f"must be an integer above 0, not {value!r}")
-    return int(value[:9])
+    return count
 
 
 def _above_zero(value: str) -> float:
@@ -123,11 +126,7 @@ def _above_zero(value: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the recordings until it is told to end, and return the exit status."""
-    try:
-        parts = [part for file in each(args) for part in _played(args, file)]
-    except _CannotRead as error:
-        tell(str(error))
-        return error.status
+    parts = [part for file in each(args) for part in _played(args, file)]
     if not parts:
         tell("there is no stream to serve")
         return INCOMPLETE
@@ -137,16 +136,13 @@ def run(args: argparse.Namespace) -> int:
 # -- What is played ------------------------------------------------------------------
 
 
-class _CannotRead(Exception):
-    """A file that cannot be read: nothing is served then."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 def _played(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Playback]]:
-    """Yield the name and the playback of each exchange in *file*."""
+    """
+    Yield the name and the playback of each exchange in *file*.
+
+    Raises:
+        Stop: If it cannot be read: nothing is served then.
+    """
     from streamkit.testing import Playback
     from streamkit.testing._recorded import recorded
 
@@ -159,9 +155,9 @@ def _played(args: argparse.Namespace, file: File) -> Iterator[tuple[str, Playbac
             if body.pieces:
                 yield label, _as_asked(args, Playback.of_body(body))
     except StreamkitError as error:
-        raise _CannotRead(f"{file.label}: {error.code}: {error}", INCOMPLETE) from None
+        raise Stop(f"{file.label}: {error.code}: {error}", INCOMPLETE) from None
     except OSError as error:
-        raise _CannotRead(f"{file.label}: {error.strerror or error}", USAGE) from None
+        raise Stop(f"{file.label}: {error.strerror or error}") from None
 
 
 def _as_asked(args: argparse.Namespace, playback: Playback) -> Playback:

@@ -48,8 +48,7 @@ def run(args: argparse.Namespace) -> int:
     status, number = OK, 0
     for source, item in trace(args, keep=True):
         if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-            status = max(status, item.status)
+            status = max(status, item.tell())
         elif isinstance(item, Traced) and item.rows:
             number += 1
             path = folder / safe_name(number, item, args.to)

@@ -19,7 +19,7 @@ from ._command import Command
 from ._each import add_jobs_argument, said
 from ._files import File
 from ._inputs import Failed, add_reading_arguments
-from ._output import put, tell
+from ._output import put
 from ._said import Said
 from ._trace import Traced, trace_file
 from ._values import spelled
@@ -79,8 +79,7 @@ def run(args: argparse.Namespace) -> int:
 def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
     for source, item in trace_file(args, file):
         if isinstance(item, Failed):
-            tell(f"{source}: {item.message}")
-            yield Said(status=item.status)
+            yield Said(status=item.tell())
         elif isinstance(item, Traced):
             stats = stats_of(source, item)
             lines = "" if args.json else _joined(_lines(stats, item.outcome.timing))

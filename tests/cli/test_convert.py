@@ -114,7 +114,7 @@ def test_what_is_lost(run):
     """That is said too, as is a bound."""
     result = run("convert", "--to", "jsonl", stdin=b"data: {bad\n\n" + FAILED)
     assert result.status == 0
-    assert "1 payloads were no JSON" in result.err
+    assert "1 payload was no JSON" in result.err
     assert result.values[-1]["error"]["code"] == 5
     result = run("convert", "--to", "jsonl", "--limit", "line=20", stdin=WHOLE)
     assert result.status == 1

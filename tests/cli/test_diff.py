@@ -39,7 +39,7 @@ def test_text(diff):
     result = diff(whole("a\nb\nc\nd"), whole("a\nb\nx\nd"))
     assert result.status == 1
     assert result.out.splitlines() == [
-        "stream 1: 1 differences",
+        "stream 1: 1 difference",
         "  text · choices.0.message.content",
         "    @@ -2,3 +2,3 @@",
         "      b",
@@ -116,6 +116,13 @@ def test_usage(run, files):
     result = run("diff", "whole.sse", "missing.sse")
     assert result.status == 2
     assert "missing.sse" in result.err
+
+
+def test_standard_input_twice(run):
+    """It can be read once."""
+    result = run("diff", "-", "-", stdin=WHOLE)
+    assert (result.status, result.out) == (2, "")
+    assert "standard input can be read only once" in result.err
 
 
 def test_values():

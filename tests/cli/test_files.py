@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 
 from pathlib import Path
 
 import pytest
 
+from streamkit.cli import main
 from streamkit.cli._candidates import may_be_recording
 from streamkit.cli._files import File, Files
 
@@ -173,6 +175,56 @@ def test_what_the_command_writes(run, tree):
         "logs/b.sse",
         *[f"logs/parts/000{number}-chatcmpl-1.sse" for number in range(1, 6)],
     ]
+
+
+WRITERS = [["rebuild"], ["convert", "--to", "jsonl"], ["report"], ["redact"]]
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=lambda command: command[0])
+@pytest.mark.parametrize("output", ["a.sse", "./a.sse", "link.sse", "hard.sse"])
+def test_output_that_is_an_input(run, tmp_path, command, output):
+    """It is left as it is, whatever it is called."""
+    (tmp_path / "a.sse").write_bytes(WHOLE)
+    (tmp_path / "hard.sse").hardlink_to(tmp_path / "a.sse")
+    if os.name == "posix":
+        (tmp_path / "link.sse").symlink_to("a.sse")
+    result = run(*command, "a.sse", "-o", output)
+    assert (result.status, result.out) == (2, "")
+    assert result.err == (
+        "streamkit: a.sse would be read and written at once; write to another file\n"
+    )
+    assert (tmp_path / "a.sse").read_bytes() == WHOLE
+    assert not [*tmp_path.glob(".streamkit*")]
+
+
+def test_output_that_a_pattern_matches(run, tree):
+    """The second run of such a command would read what the first one wrote."""
+    (tree / "logs/all.sse").write_bytes(CUT)
+    result = run("rebuild", "logs/*.sse", "-o", "logs/all.sse")
+    assert (result.status, result.out) == (2, "")
+    assert "all.sse would be read and written at once" in result.err
+
+
+def test_standard_streams_that_are_one_file(tree, monkeypatch, capsys):
+    """A shell can lead both ways."""
+    log = tree / "logs/a.sse"
+    with log.open() as source, log.open("a") as output:
+        monkeypatch.setattr(sys, "stdin", source)
+        assert main(["rebuild", "-o", str(log)]) == 2
+        monkeypatch.setattr(sys, "stdout", output)
+        assert main(["rebuild"]) == 2
+        assert main(["check", "logs/in/d.sse", "logs/a.sse"]) == 2
+        assert main(["check", "logs"]) == 0
+    assert log.read_text().count("complete") == 3  # of the folder: all but itself
+    told = capsys.readouterr().err
+    assert "<stdin> would be read and written at once; write to another file" in told
+    assert "logs/a.sse would be read" in told.replace("\\", "/")
+    assert "1 written by this command" in told
+
+
+def test_device_as_input_and_output(run):
+    """Nothing is lost of it."""
+    assert run("rebuild", os.devnull, "-o", os.devnull).status == 1
 
 
 def test_skipped_are_told(run, tree):

@@ -39,6 +39,23 @@ def test_help_of_a_command(run, command):
     assert statuses[1:3] == [f"  0    {command.ok}", f"  1    {command.incomplete}"]
 
 
+def test_options_between_files(run, files):
+    """They may stand anywhere; behind `--` there are none."""
+    result = run("check", "whole.sse", "--limit", "text=none", "cut.sse", "--no-progress")
+    assert (result.status, result.out.count("\n"), result.err) == (1, 2, "")
+    (files / "-x").write_bytes(WHOLE)
+    result = run("check", "--no-progress", "whole.sse", "--", "-x")
+    assert (result.status, result.out.count("\n"), result.err) == (0, 2, "")
+
+
+def test_what_is_too_much(run):
+    """The command says it, with its own usage."""
+    result = run("check", "a.sse", "--nonsense\x1b")
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("usage: streamkit check [-h]")
+    assert result.err.endswith("error: unrecognized arguments: --nonsense\\x1b\n")
+
+
 def test_no_command(run):
     """Wrong usage."""
     result = run()

@@ -4,11 +4,13 @@ import base64
 import io
 import json
 import sys
+import time
 
 import pytest
 
 from streamkit import rebuild
 from streamkit.cli import _redact
+from streamkit.cli._json_in_text import json_values
 from streamkit.cli._secrets import COVER, Redactor
 
 from .helpers import WHOLE, chunk, sse
@@ -98,6 +100,92 @@ def test_keys_by_their_looks(secret):
 def test_lines(text, shown):
     """Headers of a log, addresses, Python, JSON that was cut."""
     assert redacted(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        # JSON in a string, in a line that is no JSON itself
+        (r"got={\"api_key\": \"a\\\"b\", \"n\": 1} x", r"got={\"api_key\": \"[]\", \"n\": 1} x"),
+        (r"{\\\"api_key\\\":\\\"a\\\"}", r"{\\\"api_key\\\":\\\"[]\\\"}"),
+        # what a shell is told
+        ("curl -H 'x-api-key: a' -H \"Accept: b\"", "curl -H 'x-api-key: []' -H \"Accept: b\""),
+        ("MY_API_KEY=abcd curl $MY_API_KEY", "MY_API_KEY=[] curl $MY_API_KEY"),
+        ("API_KEY=$MINE KEYS=abcd", "API_KEY=$MINE KEYS=abcd"),
+        # only LF, CR and both end a line
+        ("Cookie: a=1\u2028b\x0bc\x85d\x1ce\rDate: x", "Cookie: []\rDate: x"),
+        # pairs of names and values
+        (
+            '{"headers": [["x-own","a"],["Accept","b"],["c"]]}',
+            '{"headers":[["x-own","[]"],["Accept","b"],["c"]]}',
+        ),
+    ],
+)
+def test_further_places(text, shown):
+    """Where people keep keys, too."""
+    assert redacted(text) == shown.replace("[]", COVER)
+
+
+def test_escaped_text():
+    """Also behind a quote within it."""
+    text = r"got={\"content\": \"He \\\"said\\\" it\"}"
+    shown = r"got={\"content\": \"He MARK it\"}".replace("He", "xx").replace("it", "xx")
+    assert redacted(text, with_text=True) == shown.replace("MARK", "x" * 12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* " + "[a: " * 20_000 + "x",
+        "* " + "[a: b] " * 20_000 + "x",
+        'x "' + r"\"" * 40_000,
+        'data: [{"a"\n' * 20_000,
+        r"a\":\"" * 20_000,
+        '-H "a: ' * 20_000,
+        "A=" * 40_000,
+    ],
+    ids=["remark", "closed remarks", "quotes", "broken JSON", "escaped", "options", "variables"],
+)
+def test_time_is_linear(text):
+    """No text makes a pattern begin again and again."""
+    began = time.process_time()
+    redacted(text, with_text=True)
+    assert time.process_time() - began < 5
+
+
+def test_json_over_a_window():
+    """Where what is decoded at first cuts it, more is."""
+    long = {"a": ["é" * 5000, {"b": [1.5, True, None]}] * 9, "api_key": "made-up"}
+    text = f"got {json.dumps(long)}\nand {json.dumps(long, indent=1, ensure_ascii=False)} so"
+    found = [value for _, _, value in json_values(text)]
+    assert found == [long, long]
+    assert "made-up" not in redacted(text)
+    cut = json.dumps(long)[:-2]
+    assert [*json_values(cut)] == []
+    for size in range(4080, 4100):  # the window ends in any part of what follows
+        value = {"a": "x" * size, "b": [-1.25, False, '\u00e9"', {}]}
+        assert [found for _, _, found in json_values(json.dumps(value) + "\n{")] == [value]
+
+
+def test_several_files(run, files):
+    """What is written is one recording; who names two is told what to do."""
+    for names in (["whole.sse", "cut.sse"], ["whole.sse", "--text", "cut.sse"], ["."], ["*.sse"]):
+        result = run("redact", *names)
+        assert (result.status, result.out) == (2, "")
+        assert result.err == (
+            "streamkit: redact writes one recording, so it takes one: "
+            "run it for each file, with -o\n"
+        )
+    assert run("redact", "who*.sse").status == 0
+    assert "[FILE]" in run("redact", "--help").out
+
+
+def test_flow_file(run):
+    """It has the size of each part in front of it: that would become wrong."""
+    flow = b"61:8:response;46:7:headers;31:28:9:x-api-key,11:made-up-key,]]}}"
+    result = run("redact", stdin=flow)
+    assert (result.status, result.out) == (2, "")
+    assert "<stdin>: the sizes in a flow file would become wrong; " in result.err
 
 
 def test_cassette():
