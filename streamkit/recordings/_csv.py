@@ -49,6 +49,8 @@ STREAM = re.compile(rf"[\r\n]+(?:{_STREAM})")
 NO_HEADER = re.compile(
     rf'(?:(?:[^"\r\n{{}},\t;|]{{0,200}}|"[^"\r\n]{{0,200}}")([,\t;|])){{0,200}}(?:{_STREAM})'
 )
+# A line of a program: a literal that ends in an escaped line end, which no row does.
+LITERAL = re.compile(r'\s*+"(?:[^"\\\r\n]|\\.)*+(?<=\\n)",?[ \t]*+(?:[\r\n]|\Z)')
 QUOTE = re.compile(r'[{\[](?:(\\)"|"")')
 UNQUOTED = re.compile(r"(?m)(?:^|\t)(?:data|event): ?[^\t\r\n]*\\n")
 ESCAPE = re.compile(r"\\(.)")
@@ -127,7 +129,7 @@ def _named(rows: Iterator[list[str]], dialect: _Dialect) -> Iterator[dict[str, s
 def _looks(head: bytes) -> int:
     text = SEP.sub("", head[:HEAD].decode("utf-8-sig", "replace"))
     dialect = _dialect(text)
-    if dialect is None:
+    if dialect is None or LITERAL.match(text):
         return 0
     rows: list[list[str]] = []
     with suppress(csv.Error):

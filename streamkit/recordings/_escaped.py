@@ -1,94 +1,166 @@
 r"""
-A stream as it is written inside of a string: with `\n` for its line ends.
+A stream as it is written inside of strings: with `\n` for its line ends.
 
-Either all of it is escaped, quotation marks too, as in a JSON string without its
-quotes; or the line ends alone are.  In the latter, those inside of JSON strings
-are JSON's own, and stay.
+All of it may be escaped, quotation marks too, as in a JSON string without its
+quotes; or the line ends alone are: those inside of JSON strings are then JSON's
+own, and stay.  The same goes for the literals of a program's text, one for all
+or one for each event: a fixture, say, or the mock of a server.
 """
 
 from __future__ import annotations
 
 import re
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import dropwhile
+
+import attrs
 
 from streamkit._issues import Issue
 
+from ._literals import LINE_END, OPEN, Literal, Literals, unescaped, with_line_ends
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._text import lines
+from ._row_values import json_of
+from ._text import HEAD, is_long_enough, lines, look_ahead
 
 
 __all__ = ["FORMS"]
 
-# What a string is assigned to, and its quotation mark.
+# What a string is assigned to, and the fields before the first `data`.
 _LEAD = (
-    rb"\s*(?:(?:const|let|var)\s+)?(?:[A-Za-z_][\w.]{0,80}\s*[:=]\s*)??[\"'`]?"
+    rb"[ \t]*(?:(?:const|let|var)\s+)?(?:[A-Za-z_][\w.]{0,80}\s*[:=]\s*)??"
     rb"(?:(?:event|id|retry):[^\\\"{]{0,200}\\n)?"
 )
 ALL = re.compile(rb"(" + _LEAD + rb")data:[ ]?[{\[]+\s*\\\"")
-_END = rb"(?:\\r)?\\n"
 # Outside of strings JSON has no backslash: the first must be that of a line end.
 ENDS = re.compile(
-    rb"(" + _LEAD + rb")data:[ ]?[{\[](?:[^\"\\\n]++|\"(?:[^\"\\\n]++|\\.)*+\")*+" + _END
+    rb"(" + _LEAD + rb")data:[ ]?[{\[](?:[^\"\\\n]++|\"(?:[^\"\\\n]++|\\.)*+\")*+" + LINE_END
 )
-SEPARATOR = re.compile(rb'"(?:[^"\\]++|\\.)*+"|' + _END)
-ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-PAIRED = re.compile(rb"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-CHARS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
-TAIL = re.compile(rb"[\"'`][;,]?\s*\Z")
 NOTE = Issue(
     "paste_backslashes",
     "the stream was written as in a string; its backslashes were undone",
 )
+# How what a literal holds begins, if that is a field of a stream, or JSON.
+_JSON = rb"[{\[](?:\s|\\[nrt])*+(?:\\?\"|[{\[]|\Z)"
+FIELD = re.compile(rb"(?:\s|\\[nr])*+(?:data|event|id|retry)?:")
+BEGINS = re.compile(FIELD.pattern + rb"|\s*+(?:" + _JSON + rb"|\[DONE\])")
+PAYLOAD = re.compile(rb"(?m)^(?:data: ?)?([{\[].*+)$")
+# A literal that a stream begins in; a line of a stream, or a structure, that is in none.
+LITERAL = re.compile(
+    OPEN.pattern + rb"(?:\s|\\[nr])*+"
+    rb"(?:(?:event|id|retry|):[^'\"`\n{]{0,200}(?:\\n|\n))*+(?:data: ?(?:\\?[\"{\[]|\Z)|"
+    + _JSON
+    + rb")"
+)
+BARE = re.compile(rb"(?m)^[ \t]*+(?:(?:data|event|id|retry):|[{\[]\s*+[\"{\[]|<)")
+# No program, though literals are in it: YAML, rows of a table.
+OTHER = re.compile(rb"(?:---|[\w.\-]+:)[ \t]*[\r\n]|[^\r\n]*[\r\n]+[^'\"`(\[{\r\n]*,['\"]")
+CHUNK = re.compile(rb"\bchoices\\{0,3}['\"]")
 
 
-def _char(escape: re.Match[bytes]) -> bytes:
-    if escape[1] is not None:
-        return chr(int(escape[1], 16)).encode("utf-8", "surrogatepass")
-    return CHARS.get(escape[2], escape[2])
+# -- The inside of one string ---------------------------------------------------------
 
 
-def _pair(pair: re.Match[bytes]) -> bytes:
-    """Return the character that two escapes make (RFC 8259, section 7)."""
-    units = bytes.fromhex((pair[1] + pair[2]).decode())
-    return units.decode("utf-16-be").encode()
+def _inside(head: bytes) -> tuple[int, Callable[[bytes], bytes]] | None:
+    """Return where in *head*, which no literal begins, a stream does, and how to undo it."""
+    for pattern, undo in ((ALL, unescaped), (ENDS, with_line_ends)):
+        if found := pattern.match(head.partition(b"\n")[0]):
+            return found.end(1), undo
+    return None
 
 
-def _unescaped(text: bytes) -> bytes:
-    parts = text.split(b"\\\\")  # what stands behind such a one is no escape
-    return b"\\".join(ESCAPE.sub(_char, PAIRED.sub(_pair, part)) for part in parts)
+# -- Literals ---------------------------------------------------------------------------
 
 
-def _parted(text: bytes) -> bytes:
-    return SEPARATOR.sub(lambda found: found[0] if found[0][:1] == b'"' else b"\n", text)
+def _proper(literal: Literal) -> bytes:
+    return unescaped(literal.text, is_bytes=literal.is_bytes)
 
 
-def _pieces(rows: Iterator[bytes]) -> Iterator[Piece]:
-    first = next(rows, b"")
-    is_all = ALL.match(first)
-    start = is_all or ENDS.match(first)
-    lead = start[1] if start else b""
-    is_quoted = lead.rstrip()[-1:] in (b'"', b"'", b"`")
-    undo = _unescaped if is_all else _parted
-    row = first[len(lead) :]
-    for number, following in enumerate(rows, 1):
-        yield Piece(undo(row), place=f"line {number}")
-        row = following
-    yield Piece(undo(TAIL.sub(b"", row) if is_quoted else row))
+def _raw(literal: Literal) -> bytes:
+    return with_line_ends(literal.text)
+
+
+@attrs.define
+class _Joiner:
+    """Joins what literals hold to a stream: events, lines, or reads that end anywhere."""
+
+    undo: Callable[[Literal], bytes]
+    _is_taken: bool = False
+    _is_open: bool = False  # what was taken so far ends inside a line
+    _was_json: bool = False
+
+    def add(self, literal: Literal) -> bytes:
+        """Return what *literal* adds to the stream; others of a program add nothing."""
+        lead = self._begun(literal) if literal.is_first else b""
+        if not self._is_taken:
+            return b""
+        data = lead + (self.undo(literal) if literal.text else b"\n")
+        self._is_open = not data.endswith((b"\n", b"\r"))
+        return data
+
+    def _begun(self, literal: Literal) -> bytes:
+        """Tell whether *literal* is of the stream; return the line end that is missing before."""
+        begins = BEGINS.match(literal.text)
+        was_json, is_field = self._was_json, FIELD.match(literal.text) is not None
+        self._was_json = begins is not None and not is_field
+        was_open, self._is_open = self._is_open, False
+        # A read goes on where the one before it ended; an empty text is a blank line.
+        self._is_taken = begins is not None or was_open or (self._is_taken and not literal.text)
+        is_line = is_field or not literal.text or (was_json and self._was_json)
+        return b"\n" if was_open and is_line else b""
+
+
+def _undo_of(head: bytes) -> Callable[[Literal], bytes]:
+    """Return how the literals in *head* are undone: the way that makes JSON of more of them."""
+    return max((_proper, _raw), key=lambda undo: _count_json(head, undo))
+
+
+def _count_json(head: bytes, undo: Callable[[Literal], bytes]) -> int:
+    joiner, literals = _Joiner(undo), Literals()
+    found = (literals.feed(line) for line in head.splitlines(keepends=True))
+    text = b"".join(joiner.add(literal) for each in found for literal in each)
+    return sum(
+        1 for payload in PAYLOAD.findall(text) if json_of(payload.decode("utf-8", "replace"))
+    )
+
+
+# -- The form ---------------------------------------------------------------------------
+
+
+def _pieces(rows: Iterator[tuple[int, bytes]], head: bytes) -> Iterator[Piece]:
+    inside = _inside(head)
+    if inside is not None:
+        start, undo = inside
+        for number, row in rows:
+            yield Piece(undo(row[start:]), place=f"line {number}")
+            start = 0
+        return
+    joiner, literals = _Joiner(_undo_of(head)), Literals()
+    for number, row in rows:
+        if data := b"".join(map(joiner.add, literals.feed(row))):
+            yield Piece(data, place=f"line {number}")
 
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
-    yield Recording(name="paste", pieces=_pieces(lines(blocks, options.limits)), notes=(NOTE,))
+    first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD))
+    numbered = dropwhile(lambda row: not row[1].strip(), enumerate(rows, 1))
+    head = b"".join(first)[:HEAD].lstrip()
+    yield Recording(name="paste", pieces=_pieces(numbered, head), notes=(NOTE,))
 
 
 def _looks(head: bytes) -> int:
-    return 65 if ALL.match(head) or ENDS.match(head.partition(b"\n")[0]) else 0
+    head = head.lstrip()
+    if _inside(head) is not None:
+        return 65
+    start, bare = LITERAL.search(head), BARE.search(head)
+    is_first = start is not None and (bare is None or start.start() < bare.start())
+    return 58 if is_first and CHUNK.search(head) and not OTHER.match(head) else 0
 
 
 FORMS = (
     Form(
         name="escaped",
-        title=r"a stream as in a string, with \n for its line ends",
+        title=r"a stream as in a string, or in the strings of a program, with \n for its line ends",
         looks=_looks,
         read=_read,
     ),

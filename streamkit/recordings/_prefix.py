@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from ._clock import TIME, Clock
+from ._leading import values_in
 from ._pieces import Piece
-from ._python import NoValue, data_of, parse_value, refusal
+from ._python_value import NoValue, data_of, refusal
 from ._text import COLOUR
 
 
@@ -27,7 +28,7 @@ __all__ = ["Payload", "find_payload", "mode_of", "without_prefixes"]
 # priority (RFC 5424, section 6), or an arrow; or be of Python's name for a function.
 _PREFIX = (
     rb"(?P<prefix>(?:<\d{1,3}>|<{1,3}[\-=]{0,2}[ ])?"
-    rb"(?:[^{}\"'<\r\n]|<(?:module|lambda|locals|genexpr|(?:list|dict|set)comp)>){0,300}?)"
+    rb"(?:[^{}\"'`<\r\n]|<(?:module|lambda|locals|genexpr|(?:list|dict|set)comp)>){0,300}?)"
     rb"(?<![\w.\-])"
 )
 _MODES = {
@@ -35,7 +36,8 @@ _MODES = {
     "json": rb"(?=\[?\{(?:\"|[ ]*\r?\n?\Z))",
     "python": (
         rb"(?<!,)(?<!\w\()(?=(?:[A-Za-z_]\w{0,80}\()?[\[(]{0,2}"
-        rb"(?:\{'|[bB]?['\"](?:data|event|id|retry)?: ?|(?<=\()(?:id|choices)=))"
+        rb"(?:\{'|[bB]?['\"`](?:data|event|id|retry)?: ?"
+        rb"|(?<=\()(?:id|choices)=|id='[^'\r\n]{0,200}' [a-z_]{1,40}=))"
     ),
 }
 MODES = {mode: re.compile(_PREFIX + pattern) for mode, pattern in _MODES.items()}
@@ -141,10 +143,17 @@ class _Stripper:
         if self.mode != "python" or not is_first or not text.strip():
             return [text]
         try:
-            found = data_of(parse_value(text))
+            found = _data_in(text)
         except NoValue:
             return [refusal(text)]
         return [data if b"\n" in data else data + b"\n" for data in found]
+
+
+def _data_in(text: bytes) -> list[bytes]:
+    """Return the bytes of the value at the start of *text*, and of chunks that follow it."""
+    first, *others = values_in(text)[0]
+    chunks = [value for value in others if isinstance(value, dict) and "choices" in value]
+    return [data for value in (first, *chunks) for data in data_of(value)]
 
 
 def without_prefixes(pieces: Iterable[Piece], mode: str) -> Iterator[Piece]:

@@ -36,9 +36,8 @@ DOCKER = ({"log", "stream", "time"}, {"log", "stream", "time", "attrs"})
 OWN_FORMS = frozenset({"interactions", "http_interactions"})
 # Of how many rows the likeliest tells the form.
 FIRST = 8
-DONE = ("", "[DONE]")
-# Enough to see what follows a bracket and blanks.
-PEEK = 64
+# Texts that are lines of a stream, though no payload is in them.
+LINE = re.compile(r"\s*(?:\Z|\[DONE\]\s*\Z|(?:data|event|id|retry)?:)")
 
 
 def _looks_json(head: bytes) -> int:
@@ -93,9 +92,12 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
     if isinstance(row, list) and all(isinstance(item, str) for item in row):
         yield from row
         return
-    if first.strip() == b"[" and file.peek(PEEK).lstrip().startswith(b'"'):
-        yield from _texts(file, decoder, limits)
-        return
+    if first.strip() == b"[":
+        second = _line(file, limits)
+        if second.lstrip().startswith(b'"'):
+            yield from _texts(second, file, decoder, limits)
+            return
+        first += second
     if isinstance(row, (BadRow, list)):
         blocks = iter(lambda: file.read1(1 << 18), b"")
         rows = _objects(objects(blocks, limits, rest=first), decoder)
@@ -106,11 +108,12 @@ def _json_rows(blocks: Iterator[bytes], limits: Limits) -> Iterator[Any]:
         yield from spread(row)
 
 
-def _texts(file: io.BufferedReader, decoder: Decoder, limits: Limits) -> Iterator[Any]:
+def _texts(line: bytes, file: io.BufferedReader, decoder: Decoder, limits: Limits) -> Iterator[Any]:
     """Return the rows of an array of texts that has each on a line of its own."""
-    while line := _line(file, limits).strip():
+    while line := line.strip():
         if line != b"]":
             yield _row(line.removesuffix(b"]").rstrip().removesuffix(b","), decoder)
+        line = _line(file, limits)
 
 
 def _objects(found: Iterator[bytes], decoder: Decoder) -> Iterator[Any]:
@@ -144,7 +147,7 @@ def _row(line: bytes, decoder: Decoder) -> Any:
 
 
 def _is_text_row(value: Any) -> bool:
-    return isinstance(value, str) and (value.strip() in DONE or is_stream(value))
+    return isinstance(value, str) and (LINE.match(value) is not None or is_stream(value))
 
 
 FORMS = (

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from streamkit.recordings import _escaped, rebuild, sniff
+from streamkit.recordings._literals import unescaped
 
 from .samples import BODY, chunk, event, misses
 
@@ -78,10 +79,10 @@ def test_a_stream_about_streams(content):
 
 def test_escapes():
     """Each of JSON's, half a pair, and what is none."""
-    assert _escaped._unescaped(rb"\n\r\t\b\f\"\/\\n\u00e9\ud83d\ude00\q") == (
+    assert unescaped(rb"\n\r\t\b\f\"\/\\n\u00e9\ud83d\ude00\q") == (
         '\n\r\t\b\f"/\\n\u00e9\U0001f600q'.encode()
     )
-    assert _escaped._unescaped(rb"\ud83dx") == "\ud83dx".encode("utf-8", "surrogatepass")
+    assert unescaped(rb"\ud83dx") == "\ud83dx".encode("utf-8", "surrogatepass")
 
 
 def test_array_of_texts():

@@ -9,7 +9,8 @@ import warnings
 import pytest
 
 from streamkit import rebuild_all
-from streamkit.recordings._python import FORMS, LONGEST, NoValue, data_of, parse_value
+from streamkit.recordings._python import FORMS
+from streamkit.recordings._python_value import LONGEST, NoValue, data_of, parse_value
 
 from .samples import BODY, CHUNKS, EVENTS, LINES, TEXT, joined, misses, read, texts
 

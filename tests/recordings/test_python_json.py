@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamkit.recordings._python import NoValue, data_of, parse_value
 from streamkit.recordings._python_json import as_json
+from streamkit.recordings._python_value import NoValue, data_of, parse_value
 
 
 TEXTS = st.text(st.sampled_from("aé🌍'\"\\\n\t\x00\x7f\u2028{}[](),:= None"), max_size=8)
