@@ -21,7 +21,7 @@ from ._kinds import Kind, is_chunk, is_ping, kind_of
 from ._limits import Limits, check_limits
 from ._merge import has_number, merge_fields
 from ._outcome import Outcome
-from ._plain import as_plain, parts_of
+from ._plain import Unreadable, as_plain, parts_of
 from ._repeat import Repeater
 from ._rules import Rule, RuleSet
 from ._state import Context, State, is_empty, plain_values
@@ -151,20 +151,35 @@ class Accumulator:
             UpstreamError: In strict mode, if *chunk* carries an error.
             InputRefused: After `finish` or one of these.
         """
+        if self.add_alike(chunk) is None:
+            self.add_and_learn(as_plain(chunk))
+
+    def add_alike(self, chunk: Any) -> ChoiceAccumulator | None:
+        """
+        Merge *chunk* if it is like the one before, but for texts of one choice.
+
+        Returns:
+            That choice; or None: the chunk is still to be merged.
+
+        Raises:
+            LimitExceeded: As `add`.
+        """
         parts = parts_of(chunk)
-        has_room = self._refusal is None and self._chunks < self._most_chunks
+        if parts is None or self._refusal is not None or self._chunks >= self._most_chunks:
+            return None
         try:
-            if has_room and parts is not None and self._repeater.add(*parts):
-                self._chunks += 1
-                self._context.event += 1
-                return
+            choice = self._repeater.add(*parts)
         except LimitExceeded as error:
             self._chunks += 1
             self.fail(error)
             raise
-        self._add_and_learn(as_plain(chunk))
+        if choice is not None:
+            self._chunks += 1
+            self._context.event += 1
+        return choice
 
-    def _add_and_learn(self, chunk: Any) -> None:
+    def add_and_learn(self, chunk: Any) -> None:
+        """Merge *chunk*, plain data, by the rules, and take note of what others may be like."""
         log = self._context.log
         before = log.repairs
         self.add_plain(chunk)
@@ -203,15 +218,18 @@ class Accumulator:
         except (LimitExceeded, InvalidChunk, UpstreamError) as error:
             self.fail(error)
             raise
-        except RecursionError:
-            self._refuse_deep()
+        except RecursionError as error:
+            self._refuse("too_deep", "nested too deep to be merged", error)
+        except Exception as error:  # noqa: BLE001 - a caller's own objects may raise anything
+            self._refuse("bad_chunk", f"it cannot be read: {type(error).__name__}", error)
         context.event += 1
 
     def _merge(self, payload: Any) -> None:
         if payload is None:
             return
         if type(payload) is not dict:
-            self._context.refuse("bad_chunk", f"expected an object, got {quote(payload)}", "$")
+            cause = payload.error if isinstance(payload, Unreadable) else None
+            self._refuse("bad_chunk", f"expected an object, got {quote(payload)}", cause)
         elif is_chunk(payload):
             self._merge_chunk(payload)
         elif not is_ping(payload):
@@ -284,12 +302,12 @@ class Accumulator:
             self._error = self._error or error
         error.partial = self.snapshot()
 
-    def _refuse_deep(self) -> None:
+    def _refuse(self, code: str, message: str, cause: Exception | None) -> None:
         try:
-            self._context.refuse("too_deep", "nested too deep to be merged", "$")
+            self._context.refuse(code, message, "$")
         except InvalidChunk as error:
             self.fail(error)
-            raise
+            raise error from cause
 
     # -- The response ------------------------------------------------------------
 

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class StreamEvent:
     """
     Something that happened in a stream; the base of all events.
@@ -55,7 +55,7 @@ class StreamEvent:
     snapshot: ChatCompletion | Completion | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ChunkReceived(StreamEvent):
     """
     A chunk came; the events of what it adds follow.
@@ -67,7 +67,7 @@ class ChunkReceived(StreamEvent):
     chunk: Any
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ChoiceEvent(StreamEvent):
     """
     Something that happened to one choice.
@@ -79,7 +79,7 @@ class ChoiceEvent(StreamEvent):
     index: int
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ContentDelta(ChoiceEvent):
     """
     The text of a choice grew: a message's `content`, or a completion's `text`.
@@ -91,7 +91,7 @@ class ContentDelta(ChoiceEvent):
     delta: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ContentDone(ChoiceEvent):
     """
     The text of a choice is whole.
@@ -103,7 +103,7 @@ class ContentDone(ChoiceEvent):
     content: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class RefusalDelta(ChoiceEvent):
     """
     The refusal grew.
@@ -115,7 +115,7 @@ class RefusalDelta(ChoiceEvent):
     delta: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class RefusalDone(ChoiceEvent):
     """
     The refusal is whole.
@@ -127,7 +127,7 @@ class RefusalDone(ChoiceEvent):
     refusal: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ReasoningDelta(ChoiceEvent):
     """
     The reasoning grew: what the model thinks before it answers.
@@ -143,7 +143,7 @@ class ReasoningDelta(ChoiceEvent):
     field: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ReasoningDone(ChoiceEvent):
     """
     The reasoning is whole.
@@ -157,7 +157,7 @@ class ReasoningDone(ChoiceEvent):
     field: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ToolCallEvent(ChoiceEvent):
     """
     Something that happened to a tool call.
@@ -174,12 +174,12 @@ class ToolCallEvent(ChoiceEvent):
     name: str | None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ToolCallStarted(ToolCallEvent):
     """A tool call has begun."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ToolCallArgumentsDelta(ToolCallEvent):
     """
     The arguments of a tool call, or a custom tool's input, grew.
@@ -191,7 +191,7 @@ class ToolCallArgumentsDelta(ToolCallEvent):
     delta: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ToolCallDone(ToolCallEvent):
     """
     A tool call is whole, as far as it came.
@@ -207,7 +207,7 @@ class ToolCallDone(ToolCallEvent):
     is_json: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class LogprobsDelta(ChoiceEvent):
     """
     Log probabilities came.
@@ -219,7 +219,7 @@ class LogprobsDelta(ChoiceEvent):
     logprobs: ChatLogprobs | CompletionLogprobs
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ChoiceFinished(ChoiceEvent):
     """
     A choice has its finish reason; what it was made of is done.
@@ -231,7 +231,7 @@ class ChoiceFinished(ChoiceEvent):
     finish_reason: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class UsageReported(StreamEvent):
     """
     The server counted tokens; some do so in each chunk.
@@ -243,7 +243,7 @@ class UsageReported(StreamEvent):
     usage: Usage
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class ErrorReported(StreamEvent):
     """
     The stream failed: the server sent an error, or a bound was crossed.
@@ -255,7 +255,7 @@ class ErrorReported(StreamEvent):
     error: StreamkitError
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class IssueReported(StreamEvent):
     """
     Something was repaired, left out or noticed.

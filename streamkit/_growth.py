@@ -9,10 +9,11 @@ was sent.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ._cells import Content, Part
 from ._choice import ChoiceAccumulator
+from ._errors import quote
 from ._events import (
     ChoiceEvent,
     ChoiceFinished,
@@ -24,9 +25,10 @@ from ._events import (
     RefusalDelta,
     RefusalDone,
 )
+from ._kinds import Kind
 from ._plain import as_plain
 from ._rules import REASONING
-from ._state import Context, Text
+from ._state import Context, Text, unbound_context
 from ._tool_growth import ToolCallGrowth
 from ._views import copy_json
 
@@ -36,6 +38,8 @@ __all__ = ["ChoiceGrowth", "ContentGrowth"]
 # The fields that are told of; `text` is a completion's.
 FIELDS = frozenset({"content", "text", "refusal", *REASONING})
 THINKING = "thinking"
+CALLS = frozenset({"tool_calls", "function_call"})
+TEXTS = "content", "text"  # of a chat, of a completion
 
 
 class ContentGrowth:
@@ -45,15 +49,19 @@ class ContentGrowth:
     Args:
         context: Given when the stream is over: then half a surrogate pair at the end
             of a text stays alone, and is told as U+FFFD.
+
+    Attributes:
+        has_told: Whether it ever grew.
     """
 
-    __slots__ = ("_context", "_nested", "_number", "_told")
+    __slots__ = ("_context", "_nested", "_number", "_told", "has_told")
 
     def __init__(self, context: Context | None = None) -> None:
         self._context = context
         self._number = 0
         self._told: dict[str, int] = {}
         self._nested: dict[str, ContentGrowth] = {}
+        self.has_told = False
 
     def end(self, context: Context) -> None:
         """Take note that the stream is over."""
@@ -63,6 +71,8 @@ class ContentGrowth:
 
     def pieces(self, kept: Any) -> Sequence[tuple[str, str]]:
         """Return what *kept* grew by: the kind, `"text"` or `"thinking"`, and the piece."""
+        if isinstance(kept, list):
+            kept = _content_of(kept)
         text = kept.text if isinstance(kept, Content) else kept
         if isinstance(text, (Text, str)):
             return self._grown("text", text)
@@ -91,12 +101,14 @@ class ContentGrowth:
             elif isinstance(kept, Content):
                 nested = self._nested.setdefault(kind, ContentGrowth(self._context))
                 yield from ((kind, piece) for _, piece in nested.pieces(kept))
+                self.has_told = self.has_told or nested.has_told
 
     def _grown(self, kind: str, text: str | Text) -> Sequence[tuple[str, str]]:
         told, so_far = self._told.get(kind, 0), self._so_far(text)
         if len(so_far) <= told:
             return ()
         self._told[kind] = len(so_far)
+        self.has_told = True
         return ((kind, so_far[told:]),)
 
     def _so_far(self, text: str | Text) -> str:
@@ -105,73 +117,115 @@ class ContentGrowth:
         return text.so_far() if self._context is None else text.value(self._context)
 
 
+def _content_of(parts: list[Any]) -> Content:
+    """Return the content of a whole message that is a list of parts."""
+    content = Content()
+    content.add(parts, unbound_context())
+    return content
+
+
 class ChoiceGrowth:
     """
     Tell what happened to one choice since it was told last.
 
     Args:
         choice: The choice.
+        kind: What kind of stream it is of.
         context: That of its accumulator.
     """
 
-    def __init__(self, choice: ChoiceAccumulator, context: Context) -> None:
+    def __init__(self, choice: ChoiceAccumulator, kind: Kind, context: Context) -> None:
         self._choice = choice
         self._context = context
         self._growth: dict[str, ContentGrowth] = {}
-        self._done: dict[tuple[str, str], int] = {}  # sizes when done, by name and kind
+        self._done: dict[str, dict[str, int]] = {}  # sizes when done, by name and kind
         self._calls = ToolCallGrowth(choice)
         self._reason: Any = None
+        self._growing: list[tuple[str, ContentGrowth, Any]] = []  # what the last entry was of
+        self._calls_grow = False
+        # A choice has one text: of one that is sent under both names, the kind's own counts.
+        self._own, self._other = TEXTS if kind == "chat" else reversed(TEXTS)
 
     def tell(self, entry: dict[str, Any], snapshot: Any) -> list[ChoiceEvent]:
         """Return what came of *entry*, the choice's part of a chunk, which was just merged."""
         delta, message = as_plain(entry.get("delta")), entry.get("message")
-        events = self._deltas([*_names_in(delta), *_names_in(entry), *_names_in(message)], snapshot)
-        if type(delta) is dict and ("tool_calls" in delta or "function_call" in delta):
+        self._growing = self._kept([*_names_in(delta), *_names_in(entry), *_names_in(message)])
+        events = self._deltas(snapshot)
+        self._calls_grow = _has_calls(delta)
+        if _has_calls(delta):
             events += self._calls.tell(delta, snapshot)
+        if _has_calls(message):
+            events += self._calls.tell(message, snapshot)
         logprobs = entry.get("logprobs")
         if logprobs and type(logprobs) is dict:
-            events.append(self._logprobs(logprobs, snapshot))
+            events += self._logprobs(logprobs, snapshot)
         if entry.get("finish_reason") is not None:
             events += self._finish(snapshot)
+        return events
+
+    def tell_again(self, snapshot: Any) -> list[ChoiceEvent]:
+        """Return what came of an entry that was like the last one, but for its texts."""
+        events = self._deltas(snapshot)
+        if self._calls_grow:
+            events += self._calls.tell_again(snapshot)
         return events
 
     def _finish(self, snapshot: Any) -> Iterator[ChoiceEvent]:
         reason = self._choice.finish_reason
         if reason is not None and reason != self._reason:
             self._reason = reason
-            yield from self._all_done(snapshot)
-            index = self._choice.index
-            yield ChoiceFinished(index=index, finish_reason=str(reason), snapshot=snapshot)
+            yield from self._all_done(snapshot, once=True)
+            yield from self._calls.all_done(snapshot, once=True)
+            text = reason if isinstance(reason, str) else quote(reason)
+            yield ChoiceFinished(index=self._choice.index, finish_reason=text, snapshot=snapshot)
 
     def end(self, snapshot: Any) -> Iterator[ChoiceEvent]:
         """Take note that the stream is over; yield what is done by that."""
         for growth in self._growth.values():
             growth.end(self._context)
-        yield from self._deltas(list(self._growth), snapshot)
-        yield from self._all_done(snapshot)
+        self._growing = self._kept(list(self._growth))
+        yield from self._deltas(snapshot)
+        yield from self._all_done(snapshot, once=False)
+        yield from self._calls.all_done(snapshot, once=False)
 
-    def _deltas(self, names: list[str], snapshot: Any) -> list[ChoiceEvent]:
+    def _kept(self, names: list[str]) -> list[tuple[str, ContentGrowth, Any]]:
+        """Return what is kept for those of the fields *names* that have a value."""
+        names.sort(key=self._other.__eq__)  # behind the kind's own
+        cells = [(name, self._choice.cell(name)) for name in names]
+        return [
+            (name, self._growth.setdefault(name, ContentGrowth()), cell)
+            for name, cell in cells
+            if cell is not None
+        ]
+
+    def _deltas(self, snapshot: Any) -> list[ChoiceEvent]:
         events: list[ChoiceEvent] = []
-        for name in names:
-            kept = self._choice.cell(name)
-            if kept is None:
+        for name, growth, kept in self._growing:
+            if name == self._other and self._has_own:
                 continue
-            growth = self._growth.get(name)
-            if growth is None:
-                growth = self._growth[name] = ContentGrowth()
-            events += [
-                self._delta(name, kind, piece, snapshot) for kind, piece in growth.pieces(kept)
-            ]
+            for kind, piece in growth.pieces(kept):
+                events.append(self._delta(name, kind, piece, snapshot))
         return events
 
-    def _all_done(self, snapshot: Any) -> Iterator[ChoiceEvent]:
-        """Yield that everything is done which grew since it was done last."""
+    @property
+    def _has_own(self) -> bool:
+        growth = self._growth.get(self._own)
+        return growth is not None and growth.has_told
+
+    def _all_done(self, snapshot: Any, *, once: bool) -> Iterator[ChoiceEvent]:
+        """
+        Yield that each text is done which grew since it was done last.
+
+        With *once*, those that were are passed over: they may grow with each chunk.
+        """
         for name, growth in self._growth.items():
+            if (once and name in self._done) or (name == self._other and self._has_own):
+                continue
+            done = self._done.setdefault(name, {})
             for kind, text in growth.whole(self._choice.cell(name)).items():
-                if self._done.get((name, kind)) != len(text):
-                    self._done[name, kind] = len(text)
+                if done.get(kind) != len(text):
+                    done[kind] = len(text)
                     yield self._text_done(name, kind, text, snapshot)
-        yield from self._calls.end(snapshot)
 
     def _delta(self, name: str, kind: str, piece: str, snapshot: Any) -> ChoiceEvent:
         index = self._choice.index
@@ -191,14 +245,21 @@ class ChoiceGrowth:
             return ContentDone(index=index, content=text, snapshot=snapshot)
         return ReasoningDone(index=index, reasoning=text, field=field, snapshot=snapshot)
 
-    def _logprobs(self, logprobs: dict[str, Any], snapshot: Any) -> ChoiceEvent:
+    def _logprobs(self, logprobs: dict[str, Any], snapshot: Any) -> Iterator[ChoiceEvent]:
         from ._converter import structure
         from ._models import ChatLogprobs, CompletionLogprobs
 
         cls: type[ChatLogprobs | CompletionLogprobs]
         cls = CompletionLogprobs if "tokens" in logprobs else ChatLogprobs
-        entries = structure(copy_json(logprobs), cls)
-        return LogprobsDelta(index=self._choice.index, logprobs=entries, snapshot=snapshot)
+        try:
+            entries = structure(copy_json(logprobs), cls)
+        except RecursionError:  # a caller's own; the merge has refused it as `too_deep`
+            return
+        yield LogprobsDelta(index=self._choice.index, logprobs=entries, snapshot=snapshot)
+
+
+def _has_calls(fields: Any) -> TypeGuard[dict[str, Any]]:
+    return type(fields) is dict and not CALLS.isdisjoint(fields)
 
 
 def _names_in(fields: Any) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from ._accumulator import Accumulator
+from ._choice import ChoiceAccumulator
 from ._chunks import ChunkReader
 from ._errors import FramingError, InvalidChunk, LimitExceeded, StreamkitError, UpstreamError
 from ._issues import Issue
@@ -20,8 +21,9 @@ from ._plain import as_plain
 from ._rules import Rule
 
 
-__all__ = ["Intake", "IntakeOptions", "iterable"]
+__all__ = ["BLOCKS", "Intake", "IntakeOptions", "iterable"]
 
+BLOCKS = (bytes, bytearray, memoryview, str)
 FAILURES = (FramingError, InvalidChunk, LimitExceeded, UpstreamError)
 
 
@@ -82,10 +84,10 @@ class Intake:
         An error of the framing is not raised but kept as `failure`; the chunks before
         it are returned.
         """
+        if not isinstance(item, BLOCKS):
+            return [item]
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogatepass")
-        if not isinstance(item, (bytes, bytearray, memoryview)):
-            return [item]
         self._is_bytes = True
         try:
             return self.reader.feed(bytes(item))
@@ -107,14 +109,24 @@ class Intake:
         self.failure = error
         return chunks
 
-    def merge(self, chunk: Any) -> Any:
-        """Merge *chunk*; return it as JSON data. What it raises is kept as `failure`."""
-        plain = as_plain(chunk)
+    def merge(self, chunk: Any) -> tuple[ChoiceAccumulator | None, Any]:
+        """
+        Merge *chunk*; what it raises is not raised, but kept as `failure`.
+
+        Returns:
+            The choice whose texts grew, if the chunk has nothing else that the choice's
+            last chunk had not; or None, and the chunk as JSON data.
+        """
+        plain = None
         try:
-            self.accumulator.add(plain)
+            choice = self.accumulator.add_alike(chunk)
+            if choice is not None:
+                return choice, None
+            plain = as_plain(chunk)
+            self.accumulator.add_and_learn(plain)
         except FAILURES as error:
             self.failure = error
-        return plain
+        return None, plain
 
     @property
     def logs(self) -> tuple[list[Issue], list[Issue]]:
@@ -141,7 +153,7 @@ def iterable(source: Any) -> Iterable[Any]:
         TypeError: If it is one block, or an async iterable.
     """
     name = type(source).__name__
-    if isinstance(source, (str, bytes, bytearray, memoryview, dict)):
+    if isinstance(source, (*BLOCKS, dict)):
         raise TypeError(
             f"source must be an iterable of blocks or chunks, not {name}; "
             f"for what is whole there is rebuild()"

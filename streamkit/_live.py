@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from ._errors import InputRefused, StreamkitError
 from ._events import ChunkReceived, ErrorReported, IssueReported, StreamEvent, UsageReported
@@ -27,10 +27,11 @@ class LiveAccumulator:
 
     The machine under `Stream` and `AsyncStream`, for those who own the loop.  The
     order of the events of a chunk: the chunk; what each choice grew by; what is done
-    and the finish reason; usage; an error; issues.
+    and the finish reason; usage; an error; issues.  Issues of the framing come with
+    the first chunk of their block; their `event` says where they belong.
 
     A value is *done* when its choice has finished, or the stream has ended; in the
-    rare stream in which it grows after that, it is done once more.
+    rare stream in which it grows after that, it is done once more at the end.
 
     Args:
         snapshots: Each event has the response so far as `snapshot`; this costs some
@@ -53,13 +54,14 @@ class LiveAccumulator:
 
     def __init__(self, *, snapshots: bool = False, **options: Unpack[IntakeOptions]) -> None:
         self._intake = Intake(**options)
+        self._accumulator = self._intake.accumulator
         self._is_strict = options.get("strict", False)
         self._has_snapshots = snapshots
         self._choices: dict[int, ChoiceGrowth] = {}
         self._usage: Any = None
         self._error: StreamkitError | None = None
         self._logs = self._intake.logs
-        self._issues = [0, 0]  # how many of each were told
+        self._told_issues = 0, 0  # how many of each
 
     # -- Input -------------------------------------------------------------------
 
@@ -77,8 +79,10 @@ class LiveAccumulator:
         Raises:
             InputRefused: After `finish`, or after a failure.
         """
-        self._refuse_if_over()
-        return self._told(self._intake.chunks_of(data))
+        intake = self._intake
+        if intake.outcome is not None or intake.failure is not None:
+            self._refuse()
+        return self._told(intake.chunks_of(data))
 
     def finish(self) -> list[StreamEvent]:
         """
@@ -91,40 +95,47 @@ class LiveAccumulator:
             raise InputRefused("the stream has finished")
         events = self._told(self._intake.rest())
         outcome = self._intake.finish()
-        snapshot = outcome.response if self._has_snapshots else None
+        snapshot = self._wanted_snapshot()
         for growth in self._choices.values():
             events += growth.end(snapshot)
-        events += self._new_issues(snapshot)
+        events += self._new_issues()
         if self._is_strict and self.failure is None:
             events += self._fail_if_incomplete(outcome, snapshot)
         return events
 
-    def _refuse_if_over(self) -> None:
+    def _refuse(self) -> NoReturn:
         if self._intake.outcome is not None:
             raise InputRefused("the stream has finished")
-        if self.failure is not None:
-            raise InputRefused(f"no more input: {self.failure}")
+        raise InputRefused(f"no more input: {self.failure}")
 
     def _told(self, chunks: list[Any]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         for chunk in chunks:
             self._tell(chunk, events)
-            if self._intake.accumulator.has_failed:
+            if self._accumulator.has_failed:
                 break
-        if self.failure is not None:
-            events += self._new_error(self.failure, None)
-        events += self._new_issues(None)
+        if self._intake.failure is not None:
+            events += self._new_error(self._intake.failure, self._wanted_snapshot())
+        events += self._new_issues()
         return events
 
     # -- Events ------------------------------------------------------------------
 
     def _tell(self, chunk: Any, events: list[StreamEvent]) -> None:
         """Merge *chunk*, and append what came of it to *events*."""
-        plain = self._intake.merge(chunk)
-        snapshot = self.snapshot() if self._has_snapshots else None
+        choice, plain = self._intake.merge(chunk)
+        snapshot = self._wanted_snapshot()
         events.append(ChunkReceived(chunk=chunk, snapshot=snapshot))
-        if type(plain) is not dict:
-            return
+        if choice is not None:
+            events += self._choices[choice.index].tell_again(snapshot)
+        elif type(plain) is dict:
+            self._tell_all(plain, events, snapshot)
+
+    def _wanted_snapshot(self) -> ChatCompletion | Completion | None:
+        return self.snapshot() if self._has_snapshots else None
+
+    def _tell_all(self, plain: dict[str, Any], events: list[StreamEvent], snapshot: Any) -> None:
+        """Append to *events* what came of a chunk that may have anything in it."""
         entries = plain.get("choices")
         if isinstance(entries, list):
             for position, entry in enumerate(map(as_plain, entries)):
@@ -133,15 +144,15 @@ class LiveAccumulator:
                     events += () if growth is None else growth.tell(entry, snapshot)
         if _may_count(plain):
             events += self._new_usage(snapshot)
-        if self._intake.accumulator.error is not self._error:
-            events += self._new_error(self._intake.accumulator.error, snapshot)
-        events += self._new_issues(snapshot)
+        if self._accumulator.error is not self._error:
+            events += self._new_error(self._accumulator.error, snapshot)
+        events += self._new_issues()
 
     def _new_usage(self, snapshot: Any) -> Iterator[StreamEvent]:
         from ._converter import structure
         from ._models import Usage
 
-        usage = self._intake.accumulator.usage
+        usage = self._accumulator.usage
         if usage is not None and usage != self._usage:
             self._usage = usage
             yield UsageReported(usage=structure(usage, Usage), snapshot=snapshot)
@@ -150,10 +161,10 @@ class LiveAccumulator:
         if type(index) is not int:
             return None
         growth = self._choices.get(index)
-        choice = self._intake.accumulator.choices.get(index)
+        choice = self._accumulator.choices.get(index)
         if growth is None and choice is not None:
-            context = self._intake.accumulator.context
-            growth = self._choices[index] = ChoiceGrowth(choice, context)
+            kind, context = self._accumulator.kind or "chat", self._accumulator.context
+            growth = self._choices[index] = ChoiceGrowth(choice, kind, context)
         return growth
 
     def _new_error(self, error: StreamkitError | None, snapshot: Any) -> Iterator[StreamEvent]:
@@ -161,14 +172,15 @@ class LiveAccumulator:
             self._error = error
             yield ErrorReported(error=error, snapshot=snapshot)
 
-    def _new_issues(self, snapshot: Any) -> list[StreamEvent]:
-        events: list[StreamEvent] = []
-        for number, issues in enumerate(self._logs):
-            if len(issues) > self._issues[number]:
-                new = issues[self._issues[number] :]
-                self._issues[number] = len(issues)
-                events += [IssueReported(issue=issue, snapshot=snapshot) for issue in new]
-        return events
+    def _new_issues(self) -> list[StreamEvent]:
+        framing, merging = self._logs
+        of_framing, of_merging = told = self._told_issues
+        if told == (len(framing), len(merging)):
+            return []
+        self._told_issues = len(framing), len(merging)
+        new = framing[of_framing:] + merging[of_merging:]
+        snapshot = self._wanted_snapshot()
+        return [IssueReported(issue=issue, snapshot=snapshot) for issue in new]
 
     def _fail_if_incomplete(self, outcome: Outcome, snapshot: Any) -> Iterator[StreamEvent]:
         try:
@@ -181,7 +193,7 @@ class LiveAccumulator:
 
     def snapshot(self) -> ChatCompletion | Completion | None:
         """Return the response so far, or None if no chunk came yet; never raise."""
-        return self._intake.accumulator.snapshot()
+        return self._accumulator.snapshot()
 
     @property
     def failure(self) -> StreamkitError | None:

@@ -8,10 +8,27 @@ from typing import Any
 
 import attrs
 
+from ._errors import quote
 from ._views import copy_json
 
 
-__all__ = ["as_plain", "parts_of"]
+__all__ = ["Unreadable", "as_plain", "parts_of"]
+
+
+class Unreadable:
+    """
+    What stands for an object that raises when it is read; it is refused as any other.
+
+    Attributes:
+        error: What it raised.
+    """
+
+    def __init__(self, value: object, error: Exception) -> None:
+        self._name = type(value).__name__
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"a {quote(self._name)} that cannot be read: {type(self.error).__name__}"
 
 
 def as_plain(value: Any) -> Any:
@@ -20,12 +37,18 @@ def as_plain(value: Any) -> Any:
 
     Known are dicts and other mappings, streamkit's own models, and whatever has
     a `model_dump` method: the objects of openai, litellm and pydantic.  The
-    result may be *value* itself: it is not to be changed.
+    result may be *value* itself: it is not to be changed.  Of an object that
+    raises it is an `Unreadable`.
     """
-    if type(value) is dict:
+    if type(value) is dict or value is None or isinstance(value, (str, int, float, list)):
         return value
-    if value is None or isinstance(value, (str, int, float, list)):
-        return value
+    try:
+        return _read(value)
+    except Exception as error:  # noqa: BLE001 - an object of unknown make may raise anything
+        return Unreadable(value, error)
+
+
+def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return copy_json(value)
     if attrs.has(type(value)) and hasattr(value, "extra"):
@@ -69,7 +92,7 @@ def _parts_of_model(chunk: Any) -> Parts | None:
         if chunk.__pydantic_extra__ or choice.__pydantic_extra__ or delta.__pydantic_extra__:
             return _fields(chunk), _fields(choice), _fields(delta)
         return chunk.__dict__, choice.__dict__, delta.__dict__  # three calls less
-    except (AttributeError, TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - as above; the dump may say why
         return None
 
 

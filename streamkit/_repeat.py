@@ -165,7 +165,7 @@ class Shape:
             if self._fragment is None:
                 return (choice, delta, delta) if has_shape else None
             function = self._fragment.function_of(delta["tool_calls"])
-        except (KeyError, TypeError):
+        except Exception:  # noqa: BLE001 - a caller's own objects may not like to be compared
             return None
         return None if function is None or not has_shape else (choice, delta, function)
 
@@ -196,14 +196,16 @@ class Repeater:
         self._choices = choices
         self._context = context
         self._shape: Shape | None = None
-        self._bound: dict[int, list[Place]] = {}
+        self._bound: dict[int, tuple[list[Place], ChoiceAccumulator]] = {}
         self._wait = 1
         self._waited = 0
         self._fed_alone = 0
 
-    def add(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> bool:
+    def add(
+        self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any
+    ) -> ChoiceAccumulator | None:
         """
-        Merge a chunk if it has the known shape; return whether it has.
+        Merge a chunk if it has the known shape; return its choice, or None if it has not.
 
         Args:
             chunk: Its fields.
@@ -215,26 +217,27 @@ class Repeater:
         """
         shape = self._shape
         if shape is None:
-            return False
+            return None
         if self._context.fed_alone != self._fed_alone:
             self._fed_alone = self._context.fed_alone
             self.forget()
-            return False
+            return None
         fields = shape.fields_of(chunk, choice, delta)
         if fields is None:
-            return False
+            return None
         index = choice.get("index", 0)
-        places = self._bound.get(index) if type(index) is int else None
-        if places is None:
-            return False
+        bound = self._bound.get(index) if type(index) is int else None
+        if bound is None:
+            return None
+        places, owner = bound
         self._wait = 1
         if len(places) == 1:  # most chunks of most streams
             where, name, kind, kept = places[0]
             piece = fields[where].get(name)
             if kind is str and type(piece) is str:
                 kept.add(piece, self._context)
-                return True
-        return self._add_all(fields, places)
+                return owner
+        return owner if self._add_all(fields, places) else None
 
     def _add_all(self, fields: Fields, places: list[Place]) -> bool:
         """Add what is in the holes, once all of it has the right type."""
@@ -279,4 +282,4 @@ class Repeater:
             if kept is None:
                 return
             places.append((part, name, str if type(kept) is Text else int, kept))
-        self._bound[index] = places
+        self._bound[index] = places, choice

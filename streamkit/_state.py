@@ -12,10 +12,19 @@ import attrs
 from ._errors import InvalidChunk
 from ._issues import IssueLog
 from ._json import HIGH_SURROGATES, MAX_DEPTH, mend_surrogates
-from ._limits import Limits, check_limits
+from ._limits import NO_LIMITS, Limits, check_limits
 
 
-__all__ = ["Cell", "Context", "State", "Text", "is_empty", "plain_value", "plain_values"]
+__all__ = [
+    "Cell",
+    "Context",
+    "State",
+    "Text",
+    "is_empty",
+    "plain_value",
+    "plain_values",
+    "unbound_context",
+]
 
 PIECES = 1024
 LEAST_JOINED = 1 << 14
@@ -115,6 +124,11 @@ class Context:
         self.text = total = self.text + size
         if total > self._most_text:
             self.limits.check("text", total, self.offset)
+
+
+def unbound_context() -> Context:
+    """Return a context for what was merged once before: it has no bounds, and no issues."""
+    return Context(IssueLog(0), NO_LIMITS)
 
 
 class Cell:

@@ -70,17 +70,15 @@ class BaseStream:
         self._events: deque[StreamEvent] = deque()
         self._has_raised = False
 
-    def _take(self, item: Any) -> None:
-        """Take the next *item* of the source."""
+    def _take(self, item: Any) -> bool:
+        """Take the next *item* of the source; return whether it is enough."""
+        live = self._live
         if self._on_life is not None:
             self._on_life()
-        if not self._live.has_ended:  # closed meanwhile: by `on_life`, or by another task
-            self._events += self._live.feed(item)
-
-    @property
-    def _has_enough(self) -> bool:
-        """Whether nothing more is to be read, though the source may go on."""
-        return self._live.failure is not None or (self._stop_at_done and self._live.done)
+        if live.has_ended:  # closed meanwhile: by `on_life`, or by another task
+            return True
+        self._events += live.feed(item)
+        return live.failure is not None or (self._stop_at_done and live.done)
 
     def _end(self) -> None:
         """Take note that nothing more will be read."""
@@ -94,12 +92,12 @@ class BaseStream:
         Raises:
             StreamkitError: Once, if *strict*: what ended the stream.
         """
-        if not self._live.has_ended:
-            return False
-        if self._is_strict and self._live.failure is not None and not self._has_raised:
+        has_ended = self._live.has_ended
+        if has_ended and self._is_strict and not self._has_raised:
             self._has_raised = True
-            raise self._live.failure
-        return True
+            if self._live.failure is not None:
+                raise self._live.failure
+        return has_ended
 
     def snapshot(self) -> ChatCompletion | Completion | None:
         """Return the response so far, or None if no chunk came yet; never raise."""
@@ -191,15 +189,14 @@ class Stream(BaseStream):
     def _read(self) -> None:
         try:
             item = next(self._items, OVER)
-            if item is not OVER:
-                self._take(item)
+            has_enough = item is not OVER and self._take(item)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what the caller has to know
                 self.close()
             raise
         if item is OVER:
             self._end()
-        elif self._has_enough:
+        elif has_enough:
             self.close()
 
     def close(self) -> None:
@@ -283,15 +280,14 @@ class AsyncStream(BaseStream):
     async def _read(self) -> None:
         try:
             item = await anext(self._items, OVER)
-            if item is not OVER:
-                self._take(item)
+            has_enough = item is not OVER and self._take(item)
         except BaseException:
             with suppress(Exception):  # as above
                 await self.aclose()
             raise
         if item is OVER:
             self._end()
-        elif self._has_enough:
+        elif has_enough:
             await self.aclose()
 
     async def aclose(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 from ._closing import aclose, close
 from ._errors import InputRefused, StreamkitError, quote
-from ._intake import Intake, IntakeOptions, iterable
+from ._intake import BLOCKS, Intake, IntakeOptions, iterable
 from ._outcome import Outcome
 
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["AsyncTee", "Tee", "atee", "tee"]
 
 T = TypeVar("T")
-BLOCKS = (bytes, bytearray, memoryview, str)
 
 
 class BaseTee:

@@ -10,6 +10,8 @@ import attrs
 from ._choice import ChoiceAccumulator
 from ._events import ToolCallArgumentsDelta, ToolCallDone, ToolCallEvent, ToolCallStarted
 from ._json import NO_VALUE, whole_value
+from ._kinds import dict_entries
+from ._state import unbound_context
 from ._tools import Call, FunctionCallText, ToolCalls
 
 
@@ -42,6 +44,10 @@ class _Told:
         return "" if self.callee is None else self.callee.text.so_far()
 
     @property
+    def was_done(self) -> bool:
+        return self.done >= 0
+
+    @property
     def is_whole(self) -> bool:
         return self.call is not None and self.call.is_whole()
 
@@ -66,21 +72,33 @@ class ToolCallGrowth:
         self._told: dict[Any, _Told] = {}
         self._count = 0
         self._latest: _Told | None = None
+        self._touched: list[_Told] = []  # by the last delta
+        self._whole: ToolCalls | None = None  # those of a whole message
 
     def tell(self, delta: dict[str, Any], snapshot: Any) -> Iterator[ToolCallEvent]:
-        """Yield what came of *delta*, the choice's part of a chunk."""
+        """Yield what came of *delta*, the choice's part of a chunk, or of a whole message."""
+        self._touched = []
         if delta.get("tool_calls"):
-            calls = self._choice.cell("tool_calls")
+            calls = self._whole or self._choice.cell("tool_calls")
+            if isinstance(calls, list):
+                calls = self._whole = _calls_of(calls)
             if isinstance(calls, ToolCalls):
-                for told in self._touched(calls, delta["tool_calls"]):
-                    yield from self._tell(told, snapshot)
+                self._touched += self._touched_by(delta["tool_calls"], calls)
         if delta.get("function_call"):
             callee = self._choice.cell("function_call")
+            if type(callee) is dict:
+                callee = _callee_of(callee)
             if isinstance(callee, FunctionCallText):
                 told = self._told.setdefault("function_call", _Told(None, None, callee))
-                yield from self._tell(told, snapshot)
+                self._touched.append(told)
+        yield from self.tell_again(snapshot)
 
-    def _touched(self, calls: ToolCalls, entries: Any) -> list[_Told]:
+    def tell_again(self, snapshot: Any) -> Iterator[ToolCallEvent]:
+        """Yield what came of a delta for the same calls as the last one."""
+        for told in self._touched:
+            yield from self._tell(told, snapshot)
+
+    def _touched_by(self, entries: Any, calls: ToolCalls) -> list[_Told]:
         new = calls.calls[self._count :]
         for position, call in enumerate(new, self._count):
             self._told[call] = _Told(position, call, None)
@@ -105,10 +123,15 @@ class ToolCallGrowth:
             yield from self._end(before, snapshot)
         yield ToolCallStarted(index=self._choice.index, snapshot=snapshot, **told.identity)
 
-    def end(self, snapshot: Any) -> Iterator[ToolCallEvent]:
-        """Yield that each call is done which grew since it was done last."""
+    def all_done(self, snapshot: Any, *, once: bool) -> Iterator[ToolCallEvent]:
+        """
+        Yield that each call is done which grew since it was done last.
+
+        With *once*, those that were are passed over: they may grow with each chunk.
+        """
         for told in self._told.values():
-            yield from self._end(told, snapshot)
+            if not (once and told.was_done):
+                yield from self._end(told, snapshot)
 
     def _end(self, told: _Told, snapshot: Any) -> Iterator[ToolCallEvent]:
         text = told.update()
@@ -127,3 +150,17 @@ class ToolCallGrowth:
             snapshot=snapshot,
             **told.identity,
         )
+
+
+def _calls_of(entries: list[Any]) -> ToolCalls:
+    """Return the calls of a whole message, each of them one entry."""
+    calls = ToolCalls()
+    numbered = [{**entry, "index": at} for at, entry in enumerate(dict_entries(entries))]
+    calls.add(numbered, unbound_context())
+    return calls
+
+
+def _callee_of(function: dict[str, Any]) -> FunctionCallText:
+    callee = FunctionCallText()
+    callee.add(function, unbound_context())
+    return callee

@@ -83,6 +83,73 @@ def test_a_whole_message_is_content():
     ]
 
 
+def test_all_of_a_whole_message():
+    """Parts and calls too, once, though it comes twice."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {
+        "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi"}],
+        "tool_calls": [call, 5, {**call, "id": "d"}],
+        "function_call": {"name": "g", "arguments": "1"},
+    }
+    whole = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    assert live_events(whole, whole) == [
+        ("ReasoningDelta", 0, "hm", "thinking"),
+        ("ContentDelta", 0, "Hi"),
+        ("ToolCallStarted", 0, 0, "c", "f"),
+        ("ToolCallArgumentsDelta", 0, 0, "c", "f", "{}"),
+        ("ToolCallDone", 0, 0, "c", "f", "{}", {}, True),
+        ("ToolCallStarted", 0, 1, "d", "f"),
+        ("ToolCallArgumentsDelta", 0, 1, "d", "f", "{}"),
+        ("ToolCallDone", 0, 1, "d", "f", "{}", {}, True),
+        ("ToolCallStarted", 0, "g"),
+        ("ToolCallArgumentsDelta", 0, "g", "1"),
+        ("ReasoningDone", 0, "hm", "thinking"),
+        ("ContentDone", 0, "Hi"),
+        ("ToolCallDone", 0, "g", "1", 1, True),
+        ("ChoiceFinished", 0, "tool_calls"),
+    ]
+
+
+def test_a_message_behind_its_deltas():
+    """It says again what was told, and fills what was not."""
+    message = {"content": "Hi", "reasoning": "hm", "tool_calls": [{"id": "c"}]}
+    events = live_events(
+        chunk(content="Hi", tool_calls=[{"index": 0, "id": "c", "function": {"name": "f"}}]),
+        {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]},
+    )
+    assert [event[:3] for event in events] == [
+        ("ContentDelta", 0, "Hi"),
+        ("ToolCallStarted", 0, 0),
+        ("ReasoningDelta", 0, "hm"),
+        ("ContentDone", 0, "Hi"),
+        ("ReasoningDone", 0, "hm"),
+        ("ToolCallDone", 0, 0),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["chat.completion.chunk", "text_completion"])
+def test_a_text_under_two_names(name):
+    """It is told once, as the response has it once."""
+    twice = [
+        {"object": name, "choices": [{"index": 0, "delta": {"content": text}, "text": text}]}
+        for text in ("", "a", "b", "c")
+    ]
+    last = {"object": name, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    assert live_events(*twice, last) == [
+        *(("ContentDelta", 0, text) for text in "abc"),
+        ("ContentDone", 0, "abc"),
+        ("ChoiceFinished", 0, "stop"),
+    ]
+
+
+@pytest.mark.parametrize("other", [{"content": ""}, {}])
+def test_a_text_under_the_name_of_the_other_kind(other):
+    """It counts if there is none under the kind's own."""
+    stray = {"object": "chat.completion.chunk", "choices": [{"delta": other, "text": "a"}]}
+    assert live_events(stray)[:2] == [("ContentDelta", 0, "a"), ("ContentDone", 0, "a")]
+
+
 def test_every_other_text():
     """Refusal and reasoning, each under the name that the server gave it."""
     events = live_events(
@@ -169,6 +236,32 @@ def test_text_after_the_end():
         ("ContentDelta", 0, "b"),
         ("ContentDone", 0, "ab"),
     ]
+
+
+def test_reasons_that_change_with_each_chunk():
+    """What is done is done twice at most: its size would be told in quadratic time."""
+    reasons = ["stop", "length"] * 5
+    chunks = [
+        {"choices": [{**call("1", id="c", name="f")["choices"][0], "finish_reason": reason}]}
+        for reason in reasons
+    ]
+    texts = [chunk(content="a", finish=reason) for reason in reasons]
+    for events, name in (
+        (live_events(*chunks), "ToolCallDone"),
+        (live_events(*texts), "ContentDone"),
+    ):
+        names = [event[0] for event in events]
+        assert names.count("ChoiceFinished") == len(reasons)
+        assert names.count(name) == 2
+        assert names[-1] == name
+
+
+def test_snapshots_of_issues():
+    """Those that belong to no chunk have the response so far, too."""
+    live = LiveAccumulator(snapshots=True)
+    live.feed(chunk(content="a"))
+    events = live.feed(5) + live.feed(b"data: {\n\n") + live.finish()
+    assert {event.snapshot.choices[0].message.content for event in events} == {"a"}
 
 
 def test_choices_interleave():
@@ -530,6 +623,64 @@ def test_any_chunks(chunks):
     for each in chunks:
         accumulator.add(each)
     assert repr(live.outcome) == repr(accumulator.finish())
+
+
+def by_the_rules(*chunks):
+    """Return the events of *chunks*, each of which is merged as if it were like none before."""
+    live = LiveAccumulator()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Accumulator, "add_alike", lambda self, chunk: None)
+        return told(happened(live, *chunks))
+
+
+@slow
+@given(streams())
+def test_chunks_that_are_alike(chunks):
+    """What is told in short is what is told at length."""
+    assert live_events(*chunks) == by_the_rules(*chunks)
+
+
+ALIKE = {
+    "texts": [chunk(content=text, refusal=text) for text in ("a", "", "b", "\ud83d", "\ude00")],
+    "choices": [chunk(index % 2, content=str(index)) for index in range(8)],
+    "reasoning": [chunk(reasoning=text, reasoning_content=text) for text in "abc"],
+    "finished": [chunk(content="a", finish="stop") for _ in range(4)],
+    "completion": [{"choices": [{"index": 0, "text": text}]} for text in "abc"],
+    "numbers": [{"choices": [{"index": 0, "text": "a", "token": at}]} for at in range(4)],
+    "parts, then text": [chunk(content=[{"type": "text", "text": "a"}])]
+    + [chunk(content="b") for _ in range(3)],
+    "calls": [call("", id="c", name="f"), *(call(text) for text in ('{"a"', ":", "1", "}"))],
+    "calls in turns": [
+        call("", id="c", name="f"),
+        call("", 1, id="d", name="g"),
+        *(call("1", index % 2) for index in range(6)),
+        *(call("1", 1) for _ in range(3)),
+    ],
+    "a function": [
+        chunk(function_call={"name": "f", "arguments": ""}),
+        *(chunk(function_call={"arguments": text}) for text in ("{", "}", "")),
+    ],
+    "what is no string": [{"choices": [{1: 2}]}, *(chunk(content="a") for _ in range(3))],
+}
+
+
+@pytest.mark.parametrize("chunks", ALIKE.values(), ids=ALIKE)
+def test_chunks_of_one_shape(chunks):
+    """The same for each thing that a run of chunks can have."""
+    assert live_events(*chunks) == by_the_rules(*chunks)
+
+
+def test_what_only_a_caller_can_make():
+    """A reason that is a huge number, log probabilities nested too deep: no error escapes."""
+    deep = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    logprobs = {"choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": deep}]}
+    (_, code) = [each[1].code for each in live_events(logprobs) if each[0] == "IssueReported"]
+    assert code == "finish_missing"
+    assert live_events(chunk(finish=1 << 20_000))[0][:2] == ("ChoiceFinished", 0)
+    foreign = call(object(), id="c", name="f")
+    assert live_events(foreign, chunk(content="a"))[-1][1].code == "finish_missing"
 
 
 @slow

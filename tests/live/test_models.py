@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from streamkit import Accumulator
+from streamkit import Accumulator, LiveAccumulator
 from streamkit._plain import parts_of
 
-from . import chunk
+from . import chunk, happened, told
 
 
 pydantic = pytest.importorskip("pydantic")
@@ -106,6 +106,31 @@ def test_the_parts_of_a_dict():
 def test_where_there_are_no_parts(model):
     """A dump may say something else, or the slow way is as good."""
     assert parts_of(model) is None
+
+
+def test_models_in_a_stream():
+    """Their events are those of what they would be as dicts."""
+    models = [made(), made(" b"), made("c", x=5), made("d"), made("e", choices=[]), made("f")]
+    dicts = [model.model_dump(mode="json") for model in models]
+    assert told(happened(LiveAccumulator(), *models)) == told(happened(LiveAccumulator(), *dicts))
+
+
+class Closed(Chunk):
+    """A chunk whose choices cannot be had."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "choices":
+            raise OSError("no")
+        return super().__getattribute__(name)
+
+
+def test_a_model_whose_fields_raise():
+    """It has no parts; its dump tells."""
+    model = Closed(choices=[Choice(index=0, delta=Delta(content="a"))])
+    assert parts_of(model) is None
+    accumulator = Accumulator()
+    accumulator.add(model)
+    assert accumulator.snapshot().choices[0].message.content == "a"
 
 
 def test_a_run_of_models():

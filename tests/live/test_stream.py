@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 
+from types import SimpleNamespace
+
 import pytest
 
 from streamkit import (
@@ -16,6 +18,7 @@ from streamkit import (
     FramingError,
     IncompleteStream,
     InputRefused,
+    InvalidChunk,
     IssueReported,
     LimitExceeded,
     Limits,
@@ -286,6 +289,38 @@ def test_strict(way, items, error):
             if way is Async:
                 seen[:] = way.all(stream)
     assert way.next(stream) is None
+    assert stream.outcome.response.choices[0].message.content == "a"
+
+
+def unreadable():
+    """Return an object that raises when it is read."""
+
+    def fail(**_):
+        raise OSError("no")
+
+    return SimpleNamespace(model_dump=fail)
+
+
+def test_a_chunk_that_raises_when_it_is_read(way):
+    """It is an issue; the stream goes on."""
+    odd = unreadable()
+    stream = way.stream(way.source(chunk(content="a"), odd, chunk(content="b")))
+    events = way.all(stream)
+    assert deltas(events) == ["a", "b"]
+    assert any(isinstance(each, ChunkReceived) and each.chunk is odd for each in events)
+    (issue,) = [each.issue for each in events if isinstance(each, IssueReported)][:1]
+    assert (issue.code, issue.event) == ("bad_chunk", 1)
+    assert "'SimpleNamespace' that cannot be read: OSError" in issue.message
+    assert stream.outcome.response.choices[0].message.content == "ab"
+
+
+def test_a_chunk_that_raises_in_strict_mode(way):
+    """Its own error is the cause of ours."""
+    stream = way.stream(way.source(chunk(content="a"), unreadable()), strict=True)
+    with pytest.raises(InvalidChunk, match="that cannot be read: OSError") as caught:
+        way.all(stream)
+    assert isinstance(caught.value.__cause__, OSError)
+    assert caught.value.partial == stream.outcome.response
     assert stream.outcome.response.choices[0].message.content == "a"
 
 

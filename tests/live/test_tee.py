@@ -106,8 +106,22 @@ def test_an_object_that_cannot_be_read(make):
     stream = make(odd, chunk(content="a"))
     assert consume(stream)[0] is odd
     (issue,) = [issue for issue in stream.outcome.issues if issue.code == "bad_chunk"]
-    assert "'SimpleNamespace' cannot be read: OSError" in issue.message
+    assert "'SimpleNamespace' that cannot be read: OSError" in issue.message
     assert stream.outcome.response.choices[0].message.content == "a"
+
+
+def test_data_that_cannot_be_compared(make):
+    """Whatever raises, it is no business of who reads the stream."""
+
+    class Odd:
+        def __eq__(self, other):
+            raise OSError("no")
+
+    odd = {"choices": [{"index": 0, "text": "a", "logprobs": {"tokens": Odd()}}]}
+    stream = make(odd, {"choices": [{"index": 0, "text": "b"}]})
+    assert consume(stream)[0] is odd
+    assert stream.outcome.issue_counts["bad_chunk"] == 1
+    assert stream.outcome.response.choices[0].text == "ab"
 
 
 def test_the_outcome_waits_for_the_end(make):

@@ -663,7 +663,9 @@ def codes_in(source):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         first = node.args[0]
-        if name in {"issue", "refuse", "add", "Issue"} and isinstance(first, ast.Constant):
+        if name in {"issue", "refuse", "_refuse", "add", "Issue"} and isinstance(
+            first, ast.Constant
+        ):
             yield first.value
 
 
