@@ -149,13 +149,16 @@ class ChunkReader:
 
     def _take(self, frame: Frame) -> None:
         value, event, offset = frame[:3]
+        is_object = type(value) is dict
         if value is DONE:
             self.done = True
+        elif is_object and is_ping(value):
+            pass  # a sign of life, behind [DONE] too
         elif self.done:
             self._log.add("data_after_done", f"after [DONE]: {quote(value)}", event, offset)
-        elif type(value) is not dict:
+        elif not is_object:
             self._log.add("not_a_chunk", f"the payload is {quote(value)}", event, offset)
-        elif not is_ping(value):
+        else:
             if self.error is None and value.get("error") is not None:
                 self.error = UpstreamError.of(value["error"], value)
             self._chunks.append(value)

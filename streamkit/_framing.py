@@ -141,7 +141,7 @@ class Framer:
             self._blank()
         elif line.startswith(b"data:"):
             self._data(line[6:] if line[5:6] == b" " else line[5:], offset)
-        elif self._payloads.is_in_string:
+        elif self._payloads.is_in_string(line):
             self._other(line, offset)  # a string that was broken over lines may say anything
         elif line.startswith(b":"):
             self.comments += 1
@@ -215,17 +215,14 @@ class Framer:
             Whether the line is still to be read, as a payload of its own: the
             one before is dealt with.
         """
-        if not self._payloads.is_open(value_open):
-            if self._payloads.open is None:
-                self._payloads.note(
-                    value_open, "missing_blank_line", "two payloads in one event were parted"
-                )
-                return True
-        elif content == DONE_DATA or self._payloads.is_chunk(content):
-            self._payloads.abandon(value_open)
+        is_error_text = not self._payloads.is_open(value_open) and value_open.type == "error"
+        if self._payloads.open is None:
+            self._payloads.note(
+                value_open, "missing_blank_line", "two payloads in one event were parted"
+            )
             return True
-        if content == DONE_DATA:
-            self._payloads.settle(value_open)
+        if content == DONE_DATA or (not is_error_text and self._payloads.is_chunk(content)):
+            self._payloads.abandon(value_open)
             return True
         self._payloads.go_on(value_open, value)
         return False

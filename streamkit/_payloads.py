@@ -126,6 +126,8 @@ class Payloads:
         except UnicodeDecodeError:
             self.type = value.decode("utf-8", "replace")
             self.issue("invalid_utf8", "invalid UTF-8 in an event's type", offset)
+        if self.open is not None and self.open.scan is None:
+            self.open.type = self.type  # its data came first
 
     def start(self, text: bytes, offset: int, origin: Origin) -> None:
         self.settle(self.open)
@@ -281,11 +283,14 @@ class Payloads:
         value_open.scan = NestingScan()
         value_open.scan.feed(kept)
 
-    @property
-    def is_in_string(self) -> bool:
-        """Whether the open value ends inside a string, and no blank line came since."""
+    def is_in_string(self, line: bytes) -> bool:
+        """Tell whether the open value ends inside a string that may go on with *line*."""
         value_open = self.open
-        if value_open is None or value_open.suspended or not self.is_open(value_open):
+        if value_open is None or value_open.suspended:
+            return False
+        if value_open.scan is None and line.startswith(b"event:"):
+            return _ends_in_string(value_open.raw())  # not decoded: its type may be here
+        if not self.is_open(value_open):
             return False
         return value_open.scan is not None and value_open.scan.in_string
 
@@ -366,6 +371,13 @@ class Payloads:
         # "Otherwise: the field is ignored", so an unknown field is no repair.
         if not UNKNOWN_FIELD.match(line):
             self.issue("unframed_text", f"text was skipped: {quote(line)}", offset)
+
+
+def _ends_in_string(raw: bytes) -> bool:
+    """Tell whether JSON text ends inside a string; other text has none."""
+    scan = NestingScan()
+    scan.feed(raw if raw.lstrip().startswith((b"{", b"[")) else b"")
+    return scan.in_string
 
 
 def _as_error(value: Any) -> Any:

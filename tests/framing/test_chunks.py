@@ -168,6 +168,10 @@ FOREIGN_CASES = [
     pytest.param(Case(b"foo: bar\n\n", [], ["no_events"]), id="other-form"),
 ]
 SMALL_CASES = [
+    pytest.param(
+        Case(EVENT_A + b'data: [DONE]\n\ndata: {"type":"ping"}\n\n', [A], done=True),
+        id="ping-behind-done",
+    ),
     pytest.param(Case(b" " + EVENT_A, [A], ["field_whitespace"]), id="blank-before"),
     pytest.param(Case(b"data : " + RAW_A + b"\n\n", [A], ["field_whitespace"]), id="blank-behind"),
     pytest.param(Case(EVENT_A + BOM + EVENT_B, [A, B], ["late_bom"], kept=1), id="late-bom"),

@@ -146,6 +146,18 @@ def test_done(data, values, codes):
             id="bad-between",
         ),
         pytest.param(
+            b"data: " + RAW_A + b"\ndata: bad}\n" + EVENT_B,
+            [A, B],
+            ["missing_blank_line", "bad_json"],
+            id="text-between",
+        ),
+        pytest.param(
+            b"event: error\ndata: slow\n" + EVENT_B,
+            [{"error": {"message": "slow\n" + RAW_B.decode()}}],
+            ["non_json_error"],
+            id="chunk-in-an-error-text",
+        ),
+        pytest.param(
             b'data: {"choices":[\n' + EVENT_B, [B], ["cut_value"], id="chunk-behind-a-cut-value"
         ),
         pytest.param(

@@ -135,6 +135,36 @@ A, B = {"a": 1}, {"b": [2]}
             ["non_json_error"],
             id="type-behind",
         ),
+        pytest.param(
+            b'data: {"m":1}\nevent: error\nid: 5\n\n',
+            [{"error": {"m": 1}}],
+            [],
+            id="type-behind-json",
+        ),
+        pytest.param(
+            b'data: {"m":1}\nevent: error',
+            [{"error": {"m": 1}}],
+            ["unterminated_event"],
+            id="type-behind-at-the-end",
+        ),
+        pytest.param(
+            b'data: he said "no\nevent: error\n\n',
+            [{"error": {"message": 'he said "no'}}],
+            ["non_json_error"],
+            id="type-behind-a-quote",
+        ),
+        pytest.param(
+            b'data: {"m":"a}\nevent: error"}\n\n',
+            [{"m": "a}\nevent: error"}],
+            ["unprefixed_line", "control_character"],
+            id="type-in-a-string",
+        ),
+        pytest.param(
+            b'data: {"m":\n\nevent: error\ndata: {"n":1}\n\n',
+            [{"error": {"n": 1}}],
+            ["cut_value"],
+            id="type-behind-a-cut-event",
+        ),
     ],
 )
 def test_values(data, values, codes):
