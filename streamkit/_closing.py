@@ -4,11 +4,63 @@ from __future__ import annotations
 
 import inspect
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 
-__all__ = ["aclose", "close"]
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+__all__ = ["AsyncClosing", "Closing", "aclose", "close"]
+
+
+class Closing(ABC):
+    """What the end of a `with` block closes."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it; once more does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class AsyncClosing(ABC):
+    """
+    What the end of an `async with` block closes.
+
+    A loop inside the block reads the object itself.  One without a block reads an async
+    generator, whose end closes the source when the loop was left early; but only when
+    the event loop gets to it, and trio warns of that.
+    """
+
+    _is_within = False
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close it; once more does nothing."""
+
+    async def __aenter__(self) -> Self:
+        self._is_within = True
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
 
 def close(items: Any, source: Any) -> None:

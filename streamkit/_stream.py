@@ -11,9 +11,9 @@ import inspect
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from ._closing import aclose, close
+from ._closing import AsyncClosing, Closing, aclose, close
 from ._events import StreamEvent
 from ._intake import IntakeOptions, iterable
 from ._live import LiveAccumulator
@@ -21,8 +21,6 @@ from ._outcome import Outcome
 
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from ._models import ChatCompletion, Completion
 
 
@@ -129,7 +127,7 @@ class BaseStream:
         return self._live.comments
 
 
-class Stream(BaseStream):
+class Stream(BaseStream, Closing):
     r"""
     Iterate over the events of a stream while it is read from *source*.
 
@@ -206,25 +204,14 @@ class Stream(BaseStream):
         self._end()
         close(self._items, self._source)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class AsyncStream(BaseStream):
+class AsyncStream(BaseStream, AsyncClosing):
     r"""
     Iterate over the events of a stream while it is read from an async *source*.
 
     As `Stream`, with `async for`, `async with` and `aclose()`.  Cancellation comes
     through, and leaves the outcome readable.  A loop that is left by `break` closes
-    the source when the event loop gets to it; `async with` closes it at once.
+    the source when the event loop gets to it; the end of `async with` does at once.
 
     Args:
         source: An async iterable of blocks of the body (bytes or text, cut
@@ -256,8 +243,11 @@ class AsyncStream(BaseStream):
             )
         self._items: AsyncIterator[Any] = aiter(source)
 
-    async def __aiter__(self) -> AsyncIterator[StreamEvent]:
-        """Yield the events; a loop that is left early closes the source."""
+    def __aiter__(self) -> AsyncIterator[StreamEvent]:
+        """Return the events; without `async with`, a loop that is left early closes the source."""
+        return self if self._is_within else self._until_left()
+
+    async def _until_left(self) -> AsyncIterator[StreamEvent]:
         try:
             while self._events or await self._fill():
                 yield self._events.popleft()
@@ -296,14 +286,3 @@ class AsyncStream(BaseStream):
             return
         self._end()
         await aclose(self._items, self._source)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()

@@ -6,17 +6,15 @@ them: what a wrapper that watches an SDK needs.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
-from ._closing import aclose, close
+from ._closing import AsyncClosing, Closing, aclose, close
 from ._errors import InputRefused, StreamkitError, quote
 from ._intake import BLOCKS, Intake, IntakeOptions, iterable
 from ._outcome import Outcome
 
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from ._models import ChatCompletion, Completion
 
 
@@ -83,7 +81,7 @@ class BaseTee:
         return getattr(self.source, name)
 
 
-class Tee(BaseTee, Generic[T]):
+class Tee(BaseTee, Closing, Generic[T]):
     """
     An iterator over *source*, as `tee` makes it.
 
@@ -125,19 +123,8 @@ class Tee(BaseTee, Generic[T]):
         self._end()
         close(self._items, self.source)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class AsyncTee(BaseTee, Generic[T]):
+class AsyncTee(BaseTee, AsyncClosing, Generic[T]):
     """
     An async iterator over *source*, as `atee` makes it.
 
@@ -149,8 +136,11 @@ class AsyncTee(BaseTee, Generic[T]):
         super().__init__(source, **options)
         self._items: AsyncIterator[T] = aiter(source)
 
-    async def __aiter__(self) -> AsyncIterator[T]:
-        """Yield the items; a loop that is left early can be followed by another."""
+    def __aiter__(self) -> AsyncIterator[T]:
+        """Return the items; a loop that is left early can be followed by another."""
+        return self if self._is_within else self._until_left()
+
+    async def _until_left(self) -> AsyncIterator[T]:
         note = self._note
         self._is_left = False
         try:
@@ -178,17 +168,6 @@ class AsyncTee(BaseTee, Generic[T]):
         """End the outcome, and close the source."""
         self._end()
         await aclose(self._items, self.source)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def tee(source: Iterable[T], **options: Unpack[IntakeOptions]) -> Tee[T]:

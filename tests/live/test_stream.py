@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 
 from types import SimpleNamespace
 
@@ -23,6 +24,7 @@ from streamkit import (
     LimitExceeded,
     Limits,
     Stream,
+    atee,
 )
 
 from . import chunk, event
@@ -185,6 +187,38 @@ def test_early_exit_closes_the_source(way, leave):
     assert source.read == 1
     assert stream.outcome.response.choices[0].message.content == "a"
     assert not stream.outcome.complete
+
+
+@pytest.mark.parametrize("make", [AsyncStream, atee])
+def test_a_loop_inside_async_with(make):
+    """No generator is left to the event loop: the block closes, and trio has nothing to warn of."""
+    generators = []
+
+    async def run():
+        sys.set_asyncgen_hooks(firstiter=generators.append)
+        source = Resumable(A, B)
+        async with make(source) as stream:
+            async for _ in stream:
+                break
+            async for _ in stream:  # goes on
+                pass
+        return source.closed, stream.outcome.response.choices[0].message.content
+
+    assert asyncio.run(run()) == (make is atee, "ab")
+    assert generators == []
+
+
+class Resumable(AsyncSource):
+    """A source that is its own iterator, as clients' streams are."""
+
+    def __aiter__(self):
+        self.left = iter(self.items)
+        return self
+
+    async def __anext__(self):
+        for item in self.left:
+            return item
+        raise StopAsyncIteration
 
 
 def test_close_before_the_start(way):
