@@ -8,6 +8,7 @@ other characters there, and five of them did not.
 from __future__ import annotations
 
 import codecs
+import re
 
 from collections.abc import Iterable, Iterator
 
@@ -27,6 +28,8 @@ BYTES = {
     for byte in range(0x80, 0xA0)
     if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
+# A character beyond ASCII as an escape of JSON, whose backslash is not escaped itself.
+ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\u(00[89a-fA-F][0-9a-fA-F]|(?!00)[0-9a-fA-F]{4})")
 TO_LATIN_1 = str.maketrans({char: chr(byte) for char, byte in BYTES.items()})
 
 
@@ -67,7 +70,8 @@ def fixed_lines(blocks: Iterable[bytes], limits: Limits, notes: list[Issue]) -> 
         LimitExceeded: If a line is longer than the limit.
     """
     for run in runs_of_lines(blocks, limits):
-        now = run if run.isascii() else b"\n".join(map(_fixed, run.split(b"\n")))
+        is_plain = run.isascii() and b"\\u" not in run
+        now = run if is_plain else b"\n".join(map(_fixed, run.split(b"\n")))
         if now != run and FIXED not in notes:
             notes.append(FIXED)
         yield now
@@ -78,4 +82,9 @@ def _fixed(line: bytes) -> bytes:
         text = line.decode()
     except UnicodeDecodeError:
         return line
+    text = ESCAPED.sub(_char, text)
     return fix_mojibake(text) if looks_like_mojibake(text) else line
+
+
+def _char(escape: re.Match[str]) -> str:
+    return escape[1] + chr(int(escape[2], 16))

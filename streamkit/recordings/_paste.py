@@ -1,6 +1,6 @@
 """
 Pastes: a stream copied from a page, a mail or a forum, indented, quoted with
-`>`, between code fences, or with its quotation marks made curly.
+`>`, between code fences, in HTML, or with its quotation marks made curly.
 
 Each of these is undone, from the outside in, and each is said.
 """
@@ -24,6 +24,9 @@ __all__ = ["FORMS"]
 
 QUOTE_MARK = re.compile(rb"[ \t]{0,3}(?:>[ \t]?)+")
 FENCE = re.compile(rb"[ \t]{0,12}(?:`{3,}[^`\r\n]{0,80}|~{3,}[^\r\n]{0,80})[ \t]*\r?\n?\Z")
+# Fences on the lines of what they stand around, as chats take them.
+FENCE_BEFORE = re.compile(rb"[ \t]{0,3}(?:`{3,}|~{3,})(?=(?:data|event|id|retry)?:|[{\[])")
+FENCE_BEHIND = re.compile(rb"(?<=[}\]])(?:`{3,}|~{3,})[ \t]*(?=\r?\n?\Z)")
 # A no-break space, as pages indent with.
 NBSP = b"\xc2\xa0"
 INDENTED = re.compile(rb"[ \t]|\xc2\xa0")
@@ -32,6 +35,13 @@ START = re.compile(rb"(?:data|event|id|retry)?:|[{\[]")
 FIELD = re.compile(rb"data:(?:[ \t]|\xc2\xa0)?")
 # A quotation mark of JSON in HTML.
 ESCAPED = re.compile(rb"(?:data:[ \t]*)?[{\[][{\[ \t]*&(?:quot|#34|#x22);")
+# Tags before a stream on its line, the last of them of an element for text; and behind.
+TAGS_BEFORE = re.compile(
+    rb"(?!(?:data|event|id|retry)?:|[{\[])[^\r\n]{0,4000}?"
+    rb"<(?:pre|code|samp|tt|xmp|textarea|body|div|p|td|li|span)\b[^<>\r\n]{0,1000}>"
+    rb"(?:[ \t]*<[A-Za-z][^<>\r\n]{0,1000}>)*+[ \t]*+(?=(?:data|event|id|retry)?:|[{\[]|\r?\n?\Z)"
+)
+TAGS_BEHIND = re.compile(rb"(?:[ \t]*<(?:/[A-Za-z]|br)[^<>\r\n]{0,80}>)+(?=[ \t]*\r?\n?\Z)")
 REPLACED = "surrogateescape"
 CURLY = b"\xe2\x80[\x9c\x9d\x9e]|\xe2\x80\xb3"
 # A mark opens behind what can stand before a string, and closes before what can
@@ -48,7 +58,8 @@ NOTES = {
     "paste_quoted": "the lines were quoted with `>`; the marks were taken off",
     "paste_fenced": "only what stands between code fences was read",
     "paste_indented": "the lines were indented; that was undone",
-    "paste_escaped": "characters were written as HTML's references; those were made characters",
+    "paste_escaped": "the stream was written as HTML; references in it were made characters, and "
+    "tags around it were taken off",
     "paste_curly": "quotation marks were curly; those around JSON strings were made straight",
 }
 
@@ -62,6 +73,7 @@ class _Layers:
     indent: bytes
     curly: bool
     escaped: bool
+    tagged: bool
     coloured: bool  # nothing to tell: colours are no part of any text
 
     def notes(self) -> tuple[Issue, ...]:
@@ -70,7 +82,7 @@ class _Layers:
             "paste_fenced": self.fenced,
             "paste_indented": bool(self.indent),
             "paste_curly": self.curly,
-            "paste_escaped": self.escaped,
+            "paste_escaped": self.escaped or self.tagged,
         }
         return tuple(Issue(code, NOTES[code]) for code, is_so in found.items() if is_so)
 
@@ -84,10 +96,13 @@ def _layers(rows: list[bytes]) -> _Layers:
     quoted = bool(rows) and all(QUOTE_MARK.match(row) for row in rows[: _first_start(rows) + 1])
     if quoted:
         rows = [QUOTE_MARK.sub(b"", row, count=1) for row in rows]
-    fence = next((number for number, row in enumerate(rows) if FENCE.match(row)), len(rows))
+    fence = next((number for number, row in enumerate(rows) if _is_fence(row)), len(rows))
     fenced = fence < len(rows) and not any(FIELD.match(row) for row in rows[:fence])
     if fenced:
-        rows = rows[fence + 1 :]
+        rows = list(filter(None, [_unfenced(rows[fence], inside=False)[0], *rows[fence + 1 :]]))
+    tagged = not fenced and _is_tagged(rows)
+    if tagged:
+        rows = [row for row in map(_without_tags, rows) if row.strip()]
     first = next((row for row in rows if START.match(_dedented(row))), b"")
     indent = first[: len(first) - len(_dedented(first))]
     if not all(INDENTED.match(row) or FENCE.match(row) for row in rows):
@@ -98,8 +113,41 @@ def _layers(rows: list[bytes]) -> _Layers:
         indent=indent,
         curly=_is_curly(first, rows),
         escaped=ESCAPED.match(_dedented(first)) is not None,
+        tagged=tagged,
         coloured=coloured,
     )
+
+
+def _is_fence(row: bytes) -> bool:
+    return (FENCE.match(row) or FENCE_BEFORE.match(row)) is not None
+
+
+def _unfenced(row: bytes, *, inside: bool) -> tuple[bytes, bool]:
+    """Return what *row* has between fences, and whether what follows it is between them."""
+    if FENCE.match(row):
+        return b"", not inside
+    before = None if inside else FENCE_BEFORE.match(row)
+    if before is not None:
+        row, inside = row[before.end() :], True
+    behind = FENCE_BEHIND.search(row)
+    if behind is not None:
+        row = row[: behind.start()] + row[behind.end() :]
+    return (row if inside else b""), inside and behind is None
+
+
+def _is_tagged(rows: list[bytes]) -> bool:
+    """Tell whether the first line that a stream starts on has tags, or follows a line of such."""
+    for row in rows:
+        if TAGS_BEFORE.match(row):
+            return True
+        if START.match(_dedented(row)):
+            return False
+    return False
+
+
+def _without_tags(row: bytes) -> bytes:
+    row = TAGS_BEHIND.sub(b"", TAGS_BEFORE.sub(b"", row, count=1))
+    return row if row.strip() else b"\n"
 
 
 def _first_start(rows: list[bytes]) -> int:
@@ -124,15 +172,17 @@ def _is_curly(first: bytes, rows: list[bytes]) -> bool:
 
 
 def _undone(rows: Iterator[bytes], layers: _Layers) -> Iterator[Piece]:
-    inside = not layers.fenced
+    inside = False
     for number, row in enumerate(rows, 1):
         if layers.coloured:
             row = COLOUR.sub(b"", row)  # noqa: PLW2901
         if layers.quoted:
             row = QUOTE_MARK.sub(b"", row, count=1)  # noqa: PLW2901
-        if layers.fenced and FENCE.match(row):
-            inside = not inside
-        elif inside:
+        if layers.tagged:
+            row = _without_tags(row)  # noqa: PLW2901
+        if layers.fenced:
+            row, inside = _unfenced(row, inside=inside)  # noqa: PLW2901
+        if row:
             yield Piece(_line(row, layers), place=f"line {number}")
 
 
@@ -144,7 +194,7 @@ def _line(row: bytes, layers: _Layers) -> bytes:
     field = FIELD.match(row)
     if field is not None:
         row = b"data: " + row[field.end() :]
-    if layers.escaped:
+    if layers.escaped or layers.tagged:
         row = html.unescape(row.decode("utf-8", "surrogateescape")).encode("utf-8", REPLACED)
     if layers.curly:
         start = len(b"data: ") if field else 0
@@ -166,10 +216,11 @@ def _starts_stream(rows: list[bytes]) -> bool:
 def _looks(head: bytes) -> int:
     rows = head_lines(head)
     layers = _layers(rows)
-    has_chunk = b"data:" in head or b"choices" in head
+    # Pages have all sorts of text.
+    has_chunk = b"choices" in head or (b"data:" in head and not layers.tagged)
     if not has_chunk or not (layers.notes() or (layers.coloured and _starts_stream(rows))):
         return 0
-    if layers.quoted or layers.fenced:
+    if layers.quoted or layers.fenced or layers.tagged:
         return 70
     return 60
 
@@ -177,7 +228,7 @@ def _looks(head: bytes) -> int:
 FORMS = (
     Form(
         name="paste",
-        title="a paste: indented, quoted with >, fenced, or with curly quotation marks",
+        title="a paste: indented, quoted with >, fenced, in HTML, or with curly quotation marks",
         looks=_looks,
         read=_read,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -33,6 +34,9 @@ FORMS = {
         b"12:00:00.410 INFO " + line for line in MOJIBAKE.splitlines(keepends=True)
     ),
     "rows": json.dumps({"id": 1, "response": misread(STREAM)}, ensure_ascii=False).encode(),
+    "escapes": re.sub(
+        r"[^\x00-\x7f]", lambda char: f"\\u{ord(char[0]):04x}", misread(STREAM)
+    ).encode(),
     "gzip": gzip.compress(MOJIBAKE),
 }
 
@@ -74,3 +78,14 @@ def test_read():
     [recording] = read(MOJIBAKE, options=FIX)
     assert b"".join(piece.data for piece in recording.pieces).decode() == STREAM
     assert [issue.code for issue in recording.later] == ["mojibake"]
+
+
+@pytest.mark.parametrize(
+    "text", [r"\\u00c3\\u00a9", r"\u00e9 \u20ac", r"\u00c3\u00a9 \ud83d\ude00", r"\u0041"]
+)
+def test_escapes_that_stay(text):
+    """An escaped backslash is no escape; and what makes sense as it is stays."""
+    data = 'data: {"choices":[{"index":0,"delta":{"content":"' + text + '"}}]}\n\n'
+    (outcome,) = rebuild(data, options=FIX)
+    (before,) = rebuild(data)
+    assert outcome == before

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import pytest
 
+from streamkit.recordings import rebuild, sniff
 from streamkit.recordings._paste import FORMS
 
-from .samples import BODY, CHUNKS, EVENTS, TEXT, chunk, joined, misses, named, read, texts
+from .samples import BODY, CHUNKS, EVENTS, TEXT, chunk, event, joined, misses, named, read, texts
 
 
 (PASTE,) = FORMS
@@ -117,3 +119,50 @@ def test_no_stream():
     assert PASTE.looks(b"  - a\n  - b\n") == 0
     assert read(PASTE, b"plain\n")[0][0].notes == ()
     assert read(PASTE, b"")[0][1] == []
+
+
+PAGE = 'a < b & c > d &amp; "é" ```'
+PAGE_STREAM = (
+    event(chunk(content=PAGE)) + event(chunk(finish="stop"))
+).decode() + "data: [DONE]\n\n"
+PAGES = {
+    "on its line": "<pre>{}</pre>\n",
+    "on lines of their own": "<pre>\n{}</pre>\n<p>\n",
+    "in code": '<p><pre class="x"><code class="language-text">{}</code></pre></p>\n',
+    "a browser's": '<html><head><meta name="color-scheme" content="light dark"></head><body>'
+    '<pre style="word-wrap: break-word;">{}</pre></body></html>',
+    "behind a title": "<html>\n<title>Log</title>\n<body>\n<h1>Log</h1>\n<pre>{}</pre>\n",
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("quote", [True, False])
+def test_pages(page, quote):
+    """Of a page of HTML, the stream in it; whether quotation marks were escaped or not."""
+    data = PAGES[page].replace("{}", html.escape(PAGE_STREAM, quote=quote)).encode()
+    assert sniff(data).name == "paste"
+    (outcome,) = rebuild(data)
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == PAGE
+    assert outcome.chunks == 2
+    assert outcome.issue_counts["paste_escaped"] == 1
+    assert "bad_json" not in outcome.issue_counts
+
+
+def test_a_row_for_each():
+    """A table, or paragraphs, of lines."""
+    rows = "".join(f"<p>{html.escape(line)}<br></p>\n" for line in PAGE_STREAM.splitlines())
+    (outcome,) = rebuild("<div>\n" + rows + "</div>\n")
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == PAGE
+
+
+@pytest.mark.parametrize(
+    "around", ["```{}```", "~~~{}~~~ \r\n", "He wrote:\n```{}```\nand no more.\n"]
+)
+def test_fences_on_lines_of_the_stream(around):
+    """As chats take them; what stands behind is not read."""
+    (outcome,) = rebuild(around.replace("{}", PAGE_STREAM.rstrip()))
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == PAGE
+    assert set(outcome.issue_counts) <= {"paste_fenced", "unterminated_event"}
