@@ -176,7 +176,7 @@ class Framer:
     def _note_connection(self, name: bytes, value: bytes) -> None:
         """Take `id` and `retry` as the specification does."""
         if name == b"id" and b"\0" not in value:
-            self._id = value.decode("utf-8", "replace")
+            self._id = value.decode(errors="replace")
         elif name == b"retry" and (time := reconnection_time(value)) is not None:
             self.retry = time
 

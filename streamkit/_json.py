@@ -59,7 +59,6 @@ Backend = Literal["auto", "json", "orjson", "msgspec"]
 MAX_DEPTH = 128
 # CPython's own default for str -> int, beyond which the time is quadratic.
 MAX_DIGITS = 4300
-MAX_BITS = (10**MAX_DIGITS).bit_length() - 1
 # Below this many digits every library reads an integer exactly.
 MANY_DIGITS = re.compile(rb"[0-9]{19}")
 SPACE = " \t\r\n"
@@ -102,7 +101,7 @@ class Decoder:
         self._fast = _load_fast(backend)
         self._limits = limits
         hooks: dict[str, Any] = {"parse_float": self._float, "parse_constant": self._constant}
-        if not 0 < sys.get_int_max_str_digits() <= MAX_DIGITS:
+        if (sys.get_int_max_str_digits() or math.inf) > MAX_DIGITS:
             hooks["parse_int"] = self._integer  # the interpreter's own bound was lifted
         self._decoders = {
             (strict, bounded): _raw_decode(strict, self._integer if bounded else None, hooks)
@@ -145,7 +144,7 @@ class Decoder:
             return raw.decode()
         except UnicodeDecodeError:
             self.notes.append("invalid_utf8")
-            return raw.decode("utf-8", "replace")
+            return raw.decode(errors="replace")
 
     def prefix(self, text: str, start: int) -> tuple[Any, int]:
         """
@@ -193,7 +192,7 @@ class Decoder:
 
     def _integer(self, digits: str) -> int | None:
         try:
-            if len(digits) <= MAX_DIGITS:
+            if len(digits.removeprefix("-")) <= MAX_DIGITS:
                 return int(digits)
         except ValueError:  # the interpreter's bound is lower still
             pass
@@ -276,7 +275,7 @@ def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
     if error.msg == "Expecting value":
         return any(name.startswith(rest) for name in LITERALS)
     if error.msg == "Expecting ',' delimiter":
-        return CUT_NUMBER.search(text, 0, len(text)) is not None and len(rest) <= len("e+")
+        return CUT_NUMBER.search(text) is not None and len(rest) <= len("e+")
     return False
 
 
@@ -343,13 +342,22 @@ COMPACT = _encoder(None)
 def _writable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+    if isinstance(value, int) and not _has_digits(value):
         return None
     if isinstance(value, dict):
         return {key: _writable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_writable(item) for item in value]
     return value
+
+
+def _has_digits(value: int) -> bool:
+    """Tell whether the interpreter writes *value*: it bounds the number of digits."""
+    try:
+        int.__repr__(value)
+    except ValueError:
+        return False
+    return True
 
 
 def mend_surrogates(text: str) -> tuple[str, bool]:

@@ -21,7 +21,6 @@ from ._limits import Limits, check_limits
 
 __all__ = ["BOM", "Data", "LineSplitter", "as_bytes"]
 
-LF, CR = b"\n\r"
 BOM = b"\xef\xbb\xbf"
 
 Data = bytes | bytearray | memoryview
@@ -51,7 +50,7 @@ class LineSplitter:
         end: How many bytes were taken.
     """
 
-    __slots__ = ("_limits", "_pieces", "_size", "_started", "_swallow_lf", "end", "offset")
+    __slots__ = ("_bom", "_limits", "_pieces", "_size", "_swallow_lf", "end", "offset")
 
     def __init__(self, limits: Limits) -> None:
         check_limits(limits)
@@ -60,7 +59,7 @@ class LineSplitter:
         self._size = 0
         self.end = 0
         self._swallow_lf = False
-        self._started = False
+        self._bom = BOM  # what is dropped from the front of the next line
         self.offset = 0
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -73,14 +72,14 @@ class LineSplitter:
         """
         if self._swallow_lf and data:
             self._swallow_lf = False
-            if data[0] == LF:
-                data = data[1:]
-                self.end += 1
+            rest = data.removeprefix(b"\n")
+            self.end += len(data) - len(rest)
+            data = rest
         last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not last:
             self._hold(data)
             return []
-        self._swallow_lf = last == len(data) and data[last - 1] == CR
+        self._swallow_lf = data.endswith(b"\r")
         lines = self._whole_lines(data[:last])
         try:
             self._hold(data[last:])
@@ -97,7 +96,7 @@ class LineSplitter:
     def skip(self, size: int) -> None:
         """Take note of *size* bytes of whole lines that were read otherwise."""
         self.end += size
-        self._started = True
+        self._bom = b""
 
     def rest(self) -> bytes:
         """Return the unterminated last line, and forget it."""
@@ -118,8 +117,7 @@ class LineSplitter:
 
     def _refuse_pending(self) -> None:
         """Raise if the pending line is too long without the BOM that it may start with."""
-        has_bom = not self._started and b"".join(self._pieces).startswith(BOM)
-        size = self._size - (len(BOM) if has_bom else 0)
+        size = len(b"".join(self._pieces).removeprefix(self._bom))
         self._limits.check("line", size, self.end - size)
 
     def _whole_lines(self, head: bytes) -> list[bytes]:
@@ -139,12 +137,10 @@ class LineSplitter:
 
     def _without_bom(self, head: bytes) -> bytes:
         """Drop one BOM at the very start of the input (UTF-8 decode, step 1)."""
-        if not self._started:
-            self._started = True
-            if head.startswith(BOM):
-                self.offset += len(BOM)
-                return head[len(BOM) :]
-        return head
+        lines = head.removeprefix(self._bom)
+        self.offset += len(head) - len(lines)
+        self._bom = b""
+        return lines
 
     def _refuse_long_lines(self, lines: list[bytes], bound: int) -> None:
         offset = self.offset

@@ -124,7 +124,7 @@ class Payloads:
         try:
             self.type = value.decode()
         except UnicodeDecodeError:
-            self.type = value.decode("utf-8", "replace")
+            self.type = value.decode(errors="replace")
             self.issue("invalid_utf8", "invalid UTF-8 in an event's type", offset)
         if self.open is not None and self.open.scan is None:
             self.open.type = self.type  # its data came first
@@ -170,7 +170,7 @@ class Payloads:
         self.open = None
         self._log.add(
             "cut_value",
-            f"a JSON value ends too early: {quote(value_open.raw()[:200])}",
+            f"a JSON value ends too early: {quote(value_open.raw())}",
             value_open.event,
             value_open.offset,
         )
@@ -181,8 +181,7 @@ class Payloads:
         if self.is_open(value_open):
             self.abandon(value_open)
             return True
-        if value_open.origin != "bare":
-            self.note(value_open, "unterminated_event", "no blank line after the last event")
+        self.note(value_open, "unterminated_event", "no blank line after the last event")
         self.settle(self.open)
         return False
 
@@ -219,9 +218,8 @@ class Payloads:
 
     def _decode_prefixes(self, value_open: OpenValue, text: str) -> None:
         """Emit one whole value after another, then deal with what is left of *text*."""
-        taken = 0
-        at = self._next_value(value_open, text, 0, taken)
-        while at < len(text):
+        taken = end = 0
+        while (at := self._next_value(value_open, text, end, taken)) < len(text):
             try:
                 value, end = self._decoder.prefix(text, at)
             except BadJSON as error:
@@ -237,7 +235,6 @@ class Payloads:
                 if taken > 1 and value_open.origin == "data":
                     self.note(value_open, "concatenated_json", "several values in one event")
                 self._emit(value, value_open)
-            at = self._next_value(value_open, text, end, taken)
         if value_open.in_array:
             self._keep_open(value_open, "")
         else:
@@ -276,8 +273,7 @@ class Payloads:
             self.note(value_open, error.code, f"{error.reason} in {quote(rest)}")
 
     def _keep_open(self, value_open: OpenValue, rest: str) -> None:
-        value_open.mended = value_open.mended and "\ufffd" in rest
-        kept = rest.encode("utf-8", "replace")
+        kept = rest.encode()
         value_open.parts = [kept]
         value_open.size = len(kept)
         value_open.scan = NestingScan()

@@ -15,39 +15,37 @@ __all__ = ["NestingScan"]
 
 # A whole string, the start of an unfinished one, or a bracket.
 TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
-STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# What is left of a string, and its end, if that is there.
+STRING = re.compile(rb'(?:[^"\\]++|\\.)*+(")?', re.DOTALL)
 
 
 class NestingScan:
     """
     Count open containers over successive pieces of one JSON text.
 
-    Attributes:
-        in_string: The text so far ends inside a string.
-
     >>> scan = NestingScan()
     >>> scan.feed(b'{"a": "}'), scan.feed(b'"'), scan.feed(b"}")
     (False, False, True)
     """
 
-    __slots__ = ("_depth", "_escapes", "in_string")
+    __slots__ = ("_depth", "_string")
 
     def __init__(self) -> None:
         self._depth = 0
-        self._escapes = False  # the text so far ends in a backslash that escapes
-        self.in_string = False
+        # In a string: the backslash that the text so far ends in, or nothing; else None.
+        self._string: bytes | None = None
+
+    @property
+    def in_string(self) -> bool:
+        """Whether the text so far ends inside a string."""
+        return self._string is not None
 
     def feed(self, text: bytes) -> bool:
         """Take the next piece; return whether the outermost container closed in it."""
         start = 0
-        if self.in_string:
-            start = int(self._escapes and bool(text))
-            end = STRING_END.match(text, start)
-            if end is None:
-                self._note_escape(text, start)
-                return False
-            self.in_string = False
-            start = end.end()
+        if self._string is not None:
+            text = self._string + text
+            start = self._end_of_string(text, start)
         closed = False
         for token in TOKEN.finditer(text, start):
             mark = token[0]
@@ -57,15 +55,13 @@ class NestingScan:
                 self._depth -= 1
                 closed = closed or self._depth <= 0
             elif mark == b'"':
-                self.in_string = True
-                self._note_escape(text, token.end())
+                self._end_of_string(text, token.end())
                 break
         return closed
 
-    def _note_escape(self, text: bytes, start: int) -> None:
-        """Note whether an open string, whose text from *start* on this is, ends in an escape."""
-        if len(text) > start or start == 0:
-            slashes = len(text) - max(len(text.rstrip(b"\\")), start)
-            self._escapes = slashes % 2 == 1
-        else:
-            self._escapes = False
+    def _end_of_string(self, text: bytes, start: int) -> int:
+        """Return where the string ends that goes on at *start*, or at which escape it is cut."""
+        found = STRING.match(text, start)
+        assert found is not None  # it may be empty
+        self._string = text[found.end() :] if found[1] is None else None
+        return found.end()

@@ -135,30 +135,34 @@ class SSEParser:
         return events
 
     def _feed(self, data: bytes, events: list[ServerSentEvent]) -> None:
-        if self._held:
-            data = self._held + data
-            self._held = b""
-        is_short = len(data) <= self._longest
-        stop = data.rfind(b"\n\n") + 2 if is_short else 0
+        data = self._held + data
+        self._held = b""
+        if len(data) > self._longest:
+            self._take_lines(data, events)
+            return
+        stop = data.rfind(b"\n\n") + 2
         if stop > 1:
             if not self._take_plain(data, stop, events):
                 self._take_lines(data[:stop], events)
             data = data[stop:]
-        is_start = is_short and self._is_fresh and self._lines.is_at_start_of_line
-        if is_start and _is_piece(data):
+        if self._is_at_start and _is_piece(data):
             self._held = data  # so that the event can go the short way when it is whole
         elif data:
             self._take_lines(data, events)
 
+    @property
+    def _is_at_start(self) -> bool:
+        """Whether the next byte starts an event."""
+        return self._is_fresh and self._lines.is_at_start_of_line
+
     def _take_plain(self, data: bytes, stop: int, events: list[ServerSentEvent]) -> bool:
         """Take the events before *stop* if each is one `data` line; return whether they are."""
-        if not data.startswith(b"data: ") or not self._is_fresh:
+        if not data.startswith(b"data: ") or not self._is_at_start:
             return False
-        parts = data[6 : stop - 2].split(b"\n\ndata: ")
+        body = data[6 : stop - 2]
+        parts = body.split(b"\n\ndata: ")
         # An LF besides those between events is of a line that is something else.
-        if data.count(b"\n", 0, stop) != 2 * len(parts) or b"\r" in data:
-            return False
-        if not self._lines.is_at_start_of_line:
+        if body.count(b"\n") != 2 * (len(parts) - 1) or b"\r" in body:
             return False
         try:
             texts = map(bytes.decode, parts)
@@ -191,7 +195,7 @@ class SSEParser:
         """
         self._refuse_if_over()
         last_id, retry = self._id, self.retry
-        self._take_lines(self._held, [])
+        self._lines.feed(self._held)  # a piece of one line, so that no line is whole
         rest = self._lines.rest()
         try:
             if rest:
@@ -226,13 +230,12 @@ class SSEParser:
             self._add_data(line[6:] if line[5:6] == b" " else line[5:], line, offset)
             return
         name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
         if not name:
             self.comments += 1
-            self.last_comment = self._decode(value.removeprefix(b" "), line, offset)
-            return
-        value = value.removeprefix(b" ")
-        if name == b"data":
-            self._add_data(value, line, offset)
+            self.last_comment = self._decode(value, line, offset)
+        elif line == b"data":
+            self._add_data(b"", line, offset)
         elif name == b"event":
             self._event = self._decode(value, line, offset)
         elif name == b"id":
@@ -270,7 +273,7 @@ class SSEParser:
         """Decode *value*, the end of *line*, which stands at *offset*."""
         # The WHATWG decoder and Python's "replace" make the same U+FFFDs.
         try:
-            return value.decode("utf-8", self._errors)
+            return value.decode(errors=self._errors)
         except UnicodeDecodeError as error:
             at = offset + len(line) - len(value) + error.start
             issue = Issue("invalid_utf8", f"invalid UTF-8 ({error.reason})", self._dispatched, at)

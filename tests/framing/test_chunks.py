@@ -353,8 +353,11 @@ def test_refused_after_the_end():
     reader.finish()
     assert (reader.done, reader.cut, len(reader.issues)) == (True, True, 2)
     assert isinstance(reader.error, UpstreamError)
+    assert (reader.error.payload, reader.error.body) == (1, {"error": 1})
     for call in (lambda: reader.feed(b""), reader.finish):
-        with pytest.raises(InputRefused, match="the stream has finished"):
+        with pytest.raises(
+            InputRefused, match=r"^no more input: the stream has finished; call reset\(\)$"
+        ):
             call()
     reader.reset()
     assert (reader.done, reader.cut, reader.issues, reader.error) == (False, False, (), None)
@@ -392,6 +395,17 @@ def test_a_chunk_comes_with_the_feed_that_completed_it():
     reader = ChunkReader()
     fed = [reader.feed(piece) for piece in (EVENT_A[:9], EVENT_A[9:], b"", EVENT_B)]
     assert fed == [[], [A], [], [B]]
+
+
+def test_an_event_like_the_one_before_is_not_framed(monkeypatch):
+    """It is matched as a whole; the framing is told of it before the next that needs it."""
+    reader = ChunkReader()
+    reader.feed(EVENT_A)
+    with monkeypatch.context() as patch:
+        patch.setattr(reader._road, "feed", None)
+        assert [reader.feed(EVENT_A), reader.feed(EVENT_A)] == [[A], [A]]
+    assert reader.feed(b"data: {x}\n\n") == []
+    assert (reader.issues[0].event, reader.issues[0].offset) == (3, 3 * len(EVENT_A))
 
 
 @pytest.mark.parametrize(

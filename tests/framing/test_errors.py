@@ -72,6 +72,39 @@ class TestEveryError:
         assert_same(copier(error), error)
 
 
+@pytest.mark.parametrize(
+    ("cls", "arguments", "text", "attributes"),
+    [
+        (StreamkitError, {}, "", {}),
+        (FramingError, {}, "", {"issue": None}),
+        (FramingError, {"message": "m", "issue": ISSUE, "partial": 1}, "m", {}),
+        (InvalidChunk, {}, "", {"path": "$", "errors": ()}),
+        (InvalidChunk, {"message": "m", "path": "$.a", "errors": ("x",), "partial": 1}, "m", {}),
+        (UpstreamError, {}, "", {"payload": None, "body": None}),
+        (UpstreamError, {"message": "m", "payload": 1, "body": 2, "partial": 3}, "m", {}),
+        (
+            LimitExceeded,
+            {},
+            ": 0; pass Limits(=…) to allow more",
+            {"limit": "", "value": 0, "offset": None, "bound": None},
+        ),
+        (
+            LimitExceeded,
+            {"limit": "line", "value": 9, "offset": 4, "bound": 8, "partial": []},
+            "line: 9, the limit is 8 at byte 4; pass Limits(line=…) to allow more",
+            {},
+        ),
+    ],
+)
+def test_what_an_error_carries(cls, arguments, text, attributes):
+    """All that it is given, and else what stands for nothing; its message is its argument."""
+    error = cls(**arguments)
+    assert str(error) == text
+    assert error.args == (arguments.get("limit", arguments.get("message", "")),)
+    arguments.pop("message", None)
+    assert vars(error) == {"partial": None, **attributes, **arguments}
+
+
 def assert_same(got, error):
     assert type(got) is type(error)
     assert (str(got), got.args, vars(got)) == (str(error), error.args, vars(error))

@@ -248,6 +248,7 @@ def test_not_explained(data):
         pytest.param(EVENT_A + b"data: {x}\n\n", "bad_json", 1, len(EVENT_A), id="bad_json"),
         pytest.param(EVENT_A + b" " + EVENT_B, "field_whitespace", 1, len(EVENT_A), id="blank"),
         pytest.param(EVENT_A + b"hello\n", "unframed_text", 1, len(EVENT_A), id="text"),
+        pytest.param(EVENT_A + b"[link](x)\n", "unframed_text", 2, len(EVENT_A), id="brackets"),
         pytest.param(EVENT_A + b'data: {"a":', "cut_value", 1, len(EVENT_A), id="cut"),
         pytest.param(BOM + b"data: {x}\n\n", "bad_json", 0, 3, id="bom-counts"),
         pytest.param(b"\r\n\r\ndata: {x}\r\n\r\n", "bad_json", 0, 4, id="crlf-counts"),
@@ -287,6 +288,7 @@ def test_a_long_line_alone():
         pytest.param(b"data: 1\n", False, id="open-value"),
         pytest.param(b"data: 1\n\nda", False, id="inside-a-line"),
         pytest.param(b"event: x\n", False, id="type"),
+        pytest.param(b"event: x\nevent\n", True, id="no-type"),
         pytest.param(b"id: 1\n", True, id="id-alone"),
     ],
 )

@@ -68,6 +68,14 @@ class TestLog:
         assert [issue.code for issue in log.issues].count("id_changed") == 1
         assert log.counts == {"id_changed": 5, "bad_json": 5}
 
+    def test_repairs(self):
+        """All count, but not that each line of bare JSON is one."""
+        log = IssueLog(0)
+        for code in ("bad_json", "bare_json", "late_bom", "late_bom"):
+            log.add(code, "m")
+        log.take(None)
+        assert log.repairs == 3
+
     def test_take(self):
         """The issues before an event go to another log; later ones stay."""
         log = IssueLog(7)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from streamkit import LimitExceeded, Limits, NotInstalled
+from streamkit import LimitExceeded, Limits, NotInstalled, _json
 from streamkit._json import (
     MAX_DEPTH,
     BadJSON,
@@ -43,6 +43,16 @@ def outcome(made, raw):
     except LimitExceeded as error:
         return error.limit, error.value
     return repr(value), made.notes
+
+
+DEFAULT = sys.int_info.default_max_str_digits
+
+
+@pytest.fixture
+def interpreters_bound():
+    """Set the interpreter's own bound on the digits of an integer, for one test."""
+    yield sys.set_int_max_str_digits
+    sys.set_int_max_str_digits(DEFAULT)
 
 
 def nested(depth):
@@ -77,6 +87,12 @@ GOOD = [
     pytest.param(b"123456789012345678901234567890.5", 1.2345678901234568e29, [], id="long-float"),
     pytest.param(b"9" * 4300, 10**4300 - 1, [], id="4300-digits"),
     pytest.param(b"[-" + b"9" * 4301 + b",7]", [None, 7], ["bad_number"], id="4301-digits"),
+    pytest.param(
+        b"[-" + b"9" * 4300 + b"," + b"9" * 4301 + b"]",
+        [1 - 10**4300, None],
+        ["bad_number"],
+        id="4300-digits-and-a-sign",
+    ),
     pytest.param(b'{"a":' + b"9" * 5000 + b"}", {"a": None}, ["bad_number"], id="5000-digits"),
     pytest.param(b'"\\ud83d"', "\ud83d", [], id="high-surrogate"),
     pytest.param(b'{"\\ude00":"\\ude00"}', {"\ude00": "\ude00"}, [], id="low-surrogate"),
@@ -191,6 +207,7 @@ def test_literal_cut_anywhere(backend, literal):
         pytest.param("[1.e", False, id="point-exponent"),
         pytest.param("[1ee", False, id="two-exponents"),
         pytest.param("[1 e", False, id="blank-exponent"),
+        pytest.param("[1 2e+", False, id="blank-number"),
         pytest.param("[1 -", False, id="blank-sign"),
         pytest.param("[1 t", False, id="literal-for-comma"),
         pytest.param("{t", False, id="literal-for-key"),
@@ -387,7 +404,7 @@ def read_scalar(text, at):
         ),
         pytest.param(b'{"a":1,"b":2}', Limits(keys=2), ("{'a': 1, 'b': 2}", []), id="keys-fit"),
         pytest.param(b'{"a":"::::"}', Limits(keys=1), ("{'a': '::::'}", []), id="colons-in-text"),
-        pytest.param(b'":::"', Limits(keys=1), ("':::'", []), id="no-object"),
+        pytest.param(b'":::"', Limits(keys=0), ("':::'", []), id="no-object"),
         pytest.param(
             b'{"a":[1,NaN],"b":2}', Limits(keys=1), ("keys", 2), id="keys-on-the-slow-road"
         ),
@@ -418,15 +435,18 @@ def test_no_limits(backend):
         pytest.param(641, 640, ("None", ["bad_number"]), id="lowered"),
     ],
 )
-def test_interpreters_own_bound(backend, digits, bound, expected):
+def test_interpreters_own_bound(interpreters_bound, backend, digits, bound, expected):
     """However the interpreter's bound on digits is set, a number too long becomes null."""
-    before = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(bound)
-    try:
-        got = outcome(decoder(backend), b"9" * digits)
-    finally:
-        sys.set_int_max_str_digits(before)
+    interpreters_bound(bound)
+    got = outcome(decoder(backend), b"9" * digits)
+    interpreters_bound(DEFAULT)
     assert got == expected
+
+
+def test_integers_cost_nothing(monkeypatch):
+    """The interpreter counts their digits, but where its bound was lifted."""
+    monkeypatch.setattr(Decoder, "_integer", lambda *_args: pytest.fail("it was asked"))
+    assert Decoder("json").whole(b"[1]") == [1]
 
 
 @pytest.mark.parametrize(
@@ -466,9 +486,43 @@ def test_missing_backend(monkeypatch, name):
 
 @pytest.mark.parametrize("hidden", [(), ("msgspec",), ("msgspec", "orjson")], ids=len)
 def test_auto(monkeypatch, hidden):
-    """`auto` takes what there is; the standard library is always there."""
+    """`auto` takes the first there is; the standard library is always there."""
+    expected = BACKENDS[::-1][len(hidden)]
+    decoder(expected)
     hide(monkeypatch, *hidden)
-    assert Decoder().whole(b'{"a":[1]}') == {"a": [1]}
+    made = Decoder()
+    assert made.whole(b'{"a":[1]}') == {"a": [1]}
+    taken, named = made._fast, Decoder(expected)._fast
+    assert (taken and taken.__qualname__) == (named and named.__qualname__)
+
+
+def test_what_the_library_is_asked(backend):
+    """Everything, but orjson not what may be an integer beyond 64 bits: it makes a float of it."""
+    load = Decoder(backend)._fast
+    if load is None:
+        assert Decoder(backend).trusting is json.loads
+        return
+    assert load(b"[" + b"1" * 18 + b"]") == [int("1" * 18)]
+    assert Decoder(backend).trusting(b"[1e400]") == [None]
+    if backend == "orjson":
+        with pytest.raises(ValueError, match=r"^an integer may be inexact$"):
+            load(b"[" + b"1" * 19 + b"]")
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"[x]", "Expecting value"),
+        (b"{} {}", "extra data at character 2"),
+        (b"[[]]", "nested deeper than 1 levels"),
+        (b"[" * 100_000, "nested too deep"),
+    ],
+)
+def test_reason(raw, reason):
+    """What is wrong, in a few words, for a message."""
+    with pytest.raises(BadJSON) as caught:
+        Decoder("json", Limits(depth=1)).whole(raw)
+    assert caught.value.reason == reason
 
 
 def hide(monkeypatch, *names):
@@ -498,6 +552,20 @@ def test_encode(value, text):
     """What is written is strict JSON that encodes as UTF-8."""
     assert encode(value) == text
     text.encode()
+
+
+def test_encode_within_the_interpreters_bound(interpreters_bound):
+    """What has more digits than that is null; no other integer is, beside NaN or alone."""
+    assert encode([10**4300 - 1, math.nan]) == f"[{10**4300 - 1},null]"
+    interpreters_bound(640)
+    assert encode([10**640, -1]) == "[null,-1]"
+    assert encode([1 - 10**640, math.nan]) == f"[{1 - 10**640},null]"
+
+
+def test_one_encoder_for_all(monkeypatch):
+    """Making one takes longer than writing a chunk."""
+    monkeypatch.setattr(_json, "_encoder", None)
+    assert encode({}) == "{}"
 
 
 def test_encode_indented():
@@ -530,6 +598,12 @@ def test_encode_any(value):
 def test_mend_surrogates(text, mended, replaced):
     """Pairs join; halves are replaced, and that is told."""
     assert mend_surrogates(text) == (mended, replaced)
+
+
+def test_ascii_is_not_searched(monkeypatch):
+    """It has no surrogates, and most text is."""
+    monkeypatch.setattr(_json, "SURROGATE", None)
+    assert mend_surrogates("abc") == ("abc", False)
 
 
 @pytest.mark.parametrize(

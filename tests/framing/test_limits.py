@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from functools import partial
 
 import attrs
@@ -75,6 +77,21 @@ def test_check(name):
     with pytest.raises(LimitExceeded, match=f"^{name}: 6, the limit is 5 at byte 17;") as caught:
         limits.check(name, 6, 17)
     assert (caught.value.limit, caught.value.value, caught.value.offset) == (name, 6, 17)
+
+
+@pytest.mark.parametrize(
+    ("limits", "longest"),
+    [
+        (Limits(line=5, event=3), 3),
+        (Limits(line=5, event=7), 5),
+        (Limits(line=None, event=7), 7),
+        (NO_LIMITS, math.inf),
+    ],
+    ids=repr,
+)
+def test_longest(limits, longest):
+    """As many bytes can cross neither of the two bounds."""
+    assert limits.longest == longest
 
 
 def test_zero_is_a_bound():

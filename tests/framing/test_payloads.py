@@ -99,6 +99,16 @@ A, B = {"a": 1}, {"b": [2]}
         pytest.param(b"[link](x)\n", [], ["unframed_text", "no_events"], id="text-in-brackets"),
         pytest.param(b"{x}\n", [], ["bad_json"], id="bare-malformed"),
         pytest.param(b'[{"a":x}]\n', [], ["bad_json"], id="bare-malformed-array"),
+        pytest.param(b"[[x]]\n", [], ["bad_json"], id="bare-malformed-arrays"),
+        pytest.param(
+            b'[{"a":\n1}X]\n', [A], ["bare_json", "trailing_garbage"], id="bare-array-garbage"
+        ),
+        pytest.param(
+            b'data: {"a":"\xef\xbf\xbd",\ndata: "b":1}\n\n',
+            [{"a": "\ufffd", "b": 1}],
+            [],
+            id="replacement-character-that-was-sent",
+        ),
         pytest.param(
             b'error: {"m":1}\n\n', [{"error": {"m": 1}}], ["error_field"], id="error-field"
         ),
@@ -192,6 +202,13 @@ def test_values(data, values, codes):
             False,
             id="error-text",
         ),
+        pytest.param(
+            b"data: slow\nevent: error\n",
+            [{"error": {"message": "slow"}}],
+            ["unterminated_event", "non_json_error"],
+            False,
+            id="type-behind",
+        ),
     ],
 )
 def test_end_of_input(data, values, codes, cut):
@@ -212,6 +229,14 @@ def test_end_of_input(data, values, codes, cut):
         ),
         pytest.param(b': c\ndata: {"a":\ndata: 1}\n\n', [Frame(A, 0, 4)], id="first-line"),
         pytest.param(b"\xef\xbb\xbfdata: 1\n\n", [Frame(1, 0, 3)], id="bom-counts"),
+        pytest.param(
+            b'\ndata: {"a":1}[DONE]\n\n', [Frame(A, 0, 1), Frame(DONE, 1, 1)], id="glued-done"
+        ),
+        pytest.param(
+            b"\nevent: error\ndata: slow\n\n",
+            [Frame({"error": {"message": "slow"}}, 0, 14)],
+            id="text-of-an-error",
+        ),
         pytest.param(b'data: "\\ud83d"\n\n', [Frame("\ud83d", 0, 0, clean=False)], id="unclean"),
         pytest.param(b'data: "\\uD83D"\n\n', [Frame("\ud83d", 0, 0, clean=False)], id="upper-case"),
         pytest.param(b'data: "\\u00e9"\n\n', [Frame("é", 0, 0)], id="clean"),
@@ -322,19 +347,12 @@ def test_a_start_drops_an_open_value(payloads, given_out):
     assert given_out == [Frame(2, 1, 9)]
 
 
-def test_bare_json_needs_no_blank_line(payloads, given_out):
-    """JSON without framing has no events that could be unterminated."""
-    payloads.start(b"1", 0, "bare")
-    assert payloads.end_of_input(payloads.open) is False
-    assert given_out == [Frame(1, 0, 0)]
-
-
 def test_skip(payloads, given_out):
     """Events that were read otherwise are counted, and count as found."""
-    assert payloads.skip(3) == 2
+    assert (payloads.skip(3), payloads.skip(2)) == (2, 4)
     assert payloads.has_found
     payloads.emit_done(9)
-    assert given_out == [Frame(DONE, 3, 9)]
+    assert given_out == [Frame(DONE, 5, 9)]
 
 
 def test_is_between_events(payloads):

@@ -24,6 +24,14 @@ from .helpers import pieces_of
         pytest.param([b'{"a', b"b}", b'c"}'], [False, False, True], id="string-over-pieces"),
         pytest.param([b'{"a', b'\\"}', b'"}'], [False, False, True], id="escaped-quote"),
         pytest.param([b'{"a\\\\"', b"}"], [False, True], id="escaped-backslash"),
+        pytest.param([b'{"a\\', b'"}', b'"}'], [False, False, True], id="cut-escape"),
+        pytest.param([b'{"a\\', b"", b'"}', b'"}'], [False] * 3 + [True], id="nothing-behind-it"),
+        pytest.param([b'{"a', b"\\", b'"}', b'"}'], [False] * 3 + [True], id="alone"),
+        pytest.param([b'{"a\\\\', b'"}'], [False, True], id="cut-behind-an-escape"),
+        pytest.param([b'{"a\\', b'\\"}'], [False, True], id="cut-in-an-escaped-backslash"),
+        pytest.param([b'{"a\\', b"n", b'"}'], [False, False, True], id="cut-in-a-newline"),
+        pytest.param([b'{"{\\"', b'"}'], [False, True], id="bracket-before-an-escaped-quote"),
+        pytest.param([b'{"a', b'"[{', b"}]", b"}"], [False] * 3 + [True], id="brackets-behind"),
         pytest.param([b'{"a', b'b":{', b"}", b"}"], [False, False, False, True], id="goes-on"),
         pytest.param([b"{}{", b"}"], [True, True], id="closed-and-opened"),
         pytest.param([b"}"], [True], id="too-many"),
@@ -55,8 +63,6 @@ def test_closes_exactly_at_the_end(value, data):
     assert [scan.feed(line) for line in lines] == [False] * (len(lines) - 1) + [True]
     text = json.dumps(value, ensure_ascii=False).encode()
     cut = data.draw(st.integers(0, len(text)))
-    while text[:cut].endswith(b"\\"):  # lines never end inside an escape
-        cut -= 1
     first, rest = pieces_of(text, [cut])
     scan = NestingScan()
     assert (scan.feed(first), scan.feed(rest)) == (not rest, bool(rest))

@@ -40,6 +40,13 @@ TOLD = [
     (b"hello", "unframed_text", "text was skipped: b'hello'", 0),
     (b"data : {", "cut_value", "a JSON value ends too early: b'{'", 0),
     (b"event\ndata: {", "cut_value", "a JSON value ends too early: b'{'", 6),
+    (b" error: text", "unframed_text", "text was skipped: b' error: text'", 0),
+    (b"event: \xff\ndata: 1", "invalid_utf8", "invalid UTF-8 in an event's type", 0),
+    (b"data: 1", "not_a_chunk", "the payload is 1", 0),
+    (b"data: hello", "bad_json", "not JSON: 'hello'", 0),
+    (b"data: [x]", "bad_json", "Expecting value in '[x]'", 0),
+    (b"data: {} x", "trailing_garbage", "after a whole value: 'x'", 0),
+    (b"data: {} {}", "concatenated_json", "several values in one event", 0),
     (b"data: " + CHUNK + FIRST, "glued_events", "an event was glued to the one before", 0),
 ]  # fmt: skip
 
@@ -54,6 +61,44 @@ def test_an_issue(data, code, message, further):
         reader.finish()
         issue = next(issue for issue in reader.issues if issue.code == code)
         assert (issue.message, issue.event, issue.offset) == (message, 1, AT + further)
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "message"),
+    [
+        (b"data: 1", "unterminated_event", "no blank line after the last event"),
+        (b"data: {", "cut_value", "a JSON value ends too early: b'{'"),
+        (b"event: x\ndata: 1", "unterminated_event", "no blank line after the last event"),
+    ],
+)
+def test_an_issue_at_the_end(data, code, message):
+    """Its message, the number of its event, and the offset of its data."""
+    for pieces in splits(FIRST + data):
+        reader = ChunkReader(json="json")
+        for piece in pieces:
+            reader.feed(piece)
+        reader.finish()
+        issue = next(issue for issue in reader.issues if issue.code == code)
+        at = AT + data.index(b"data")
+        assert (issue.message, issue.event, issue.offset) == (message, 1, at)
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "message"),
+    [
+        (b"x" * 70, "no_events", f"the input has no events: b'{'x' * 64}'"),
+        (b"hello\nbye\n", "no_events", "the input has no events: b'hello'"),
+        (b" <p>" + b"x" * 70, "html_body", f"the input is HTML or XML: b' <p>{'x' * 60}'"),
+        (b"\x1f\x8b\x08\0", "compressed_body", "the input is compressed: decompress it first"),
+    ],
+)
+def test_an_input_without_events(data, code, message):
+    """It is explained at the start, once all of it is known to have no events."""
+    reader = ChunkReader()
+    reader.feed(data)
+    reader.finish()
+    (issue,) = (issue for issue in reader.issues if issue.code == code)
+    assert (issue.message, issue.event, issue.offset) == (message, 0, 0)
 
 
 def test_what_a_line_ends_with_stays():
@@ -74,16 +119,7 @@ def test_after_done():
     reader.feed(FIRST + b"[DONE]\n\n" + FIRST)
     (issue,) = reader.issues
     assert (issue.code, issue.event, issue.offset) == ("data_after_done", 2, AT + 8)
-
-
-def test_compressed_input():
-    """It is explained at the start, once all of it is known to have no events."""
-    reader = ChunkReader()
-    reader.feed(b"\x1f\x8b\x08\0")
-    reader.finish()
-    (issue,) = (issue for issue in reader.issues if issue.code == "compressed_body")
-    assert issue.message == "the input is compressed: decompress it first"
-    assert (issue.event, issue.offset) == (0, 0)
+    assert issue.message == "after [DONE]: {'choices': []}"
 
 
 @pytest.mark.parametrize(

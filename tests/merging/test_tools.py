@@ -112,6 +112,15 @@ CALLS = {
         [[call(None, "a", "f", "{}"), call(None, "b", "f", "{}")]],
         [whole("a", "f", "{}"), whole("b", "f", "{}")],
     ),
+    "no index: an escape is cut, with nothing behind it at first": (
+        [
+            call(None, name="f", arguments='{"a":"\\'),
+            call(None, name="f", arguments=""),
+            call(None, name="f", arguments='""}'),
+            call(None, name="f", arguments="{}"),
+        ],
+        [whole(None, "f", '{"a":"\\""}'), whole(None, "f", "{}")],
+    ),
     "no index: the arguments go on without id": (
         [call(None, "a", "f", ""), call(None, arguments="{"), call(None, arguments="}")],
         [whole("a", "f", "{}")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -144,6 +145,49 @@ def test_a_held_piece_is_not_lost():
     parsed_alike([b"data: \xff"], strict_utf8=True)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "held"),
+    [
+        ([b"data: a"], b"data: a"),
+        ([b"data: "], b"data: "),
+        ([b"data: a", b"b"], b"data: ab"),
+        ([PLAIN + b"data: a"], b"data: a"),
+        ([b"id: 1\n\n", b"data: a"], b"data: a"),
+        ([b"id: 1\n\ndata: a"], b"data: a"),
+        ([b"\n\ndata: a"], b"data: a"),
+        ([PLAIN], b""),
+        ([b"data: a", b"\n\n"], b""),
+        ([b"data:"], b""),
+        ([b"event: a"], b""),
+        ([b"data: a\n"], b""),
+        ([b"data: a\nb"], b""),
+        ([b"data: a\rb"], b""),
+        ([b"id: 1\n", b"data: a"], b""),
+        ([b"data: a\n", b"data: b"], b""),
+        ([b"x", b"data: a"], b""),
+        ([b"\r", b"data: a"], b""),
+        ([b"data: " + b"x" * (LONGEST_HELD - 7)], b"data: " + b"x" * (LONGEST_HELD - 7)),
+        ([b"data: " + b"x" * (LONGEST_HELD - 6)], b""),
+    ],
+)
+def test_what_is_held(pieces, held):
+    """A piece of a `data` line with which an event begins, if it is not too long."""
+    parser = SSEParser()
+    for piece in pieces:
+        parser.feed(piece)
+    assert parser._held == held
+
+
+@pytest.mark.parametrize(("bound", "held"), [(7, b"data: a"), (6, b"")])
+@pytest.mark.parametrize("limit", ["line", "event"])
+def test_what_is_held_within_a_bound(limit, bound, held):
+    """What may cross a bound goes line by line, which sees to that."""
+    parser = SSEParser(limits=Limits(**{limit: bound}))
+    with suppress(StreamkitError):
+        parser.feed(b"data: a")
+    assert parser._held == held
+
+
 def test_a_block_that_is_too_long_goes_line_by_line():
     """A copy of its lines would take more memory than they are worth."""
     data = PLAIN * (LONGEST_BLOCK // len(PLAIN))
@@ -224,7 +268,8 @@ def test_issues_behind_plain_events_have_their_numbers():
     """The number of the event, and where it is."""
     parser = SSEParser(strict_utf8=True)
     parser.feed(PLAIN)
+    parser.feed(PLAIN)
     with pytest.raises(StreamkitError) as caught:
         parser.feed(b"data: \xff\n\n")
-    at = len(PLAIN) + len("data: ")
-    assert (caught.value.issue.event, caught.value.issue.offset) == (2, at)
+    at = 2 * len(PLAIN) + len("data: ")
+    assert (caught.value.issue.event, caught.value.issue.offset) == (4, at)
