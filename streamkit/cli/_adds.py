@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from streamkit._content import is_content
 from streamkit._kinds import dict_entries, is_ping
 from streamkit._payloads import DONE
 from streamkit._streams import is_final
@@ -35,15 +34,18 @@ class Addition:
 
     Attributes:
         name: The field, such as `content` or `tool 0 arguments`.
-        text: What it adds, raw.
+        value: What it adds, raw.
         choice: The index of the choice, or None if it is of the response.
-        is_content: It is part of the answer: text, or a tool call.
     """
 
     name: str
-    text: str
+    value: Any
     choice: Any = None
-    is_content: bool = False
+
+    @property
+    def text(self) -> str:
+        """What it adds, as text: a string as it is, all else as JSON."""
+        return spelled(self.value)
 
 
 def payload_kind(payload: Any) -> str:
@@ -66,28 +68,28 @@ def additions(payload: Any) -> Iterator[Addition]:
     if payload is DONE or payload is LOST:
         return
     if type(payload) is not dict:
-        yield Addition("value", spelled(payload))
+        yield Addition("value", payload)
         return
     if payload.get("error") is not None:
-        yield Addition("error", spelled(payload["error"]))
+        yield Addition("error", payload["error"])
     for entry in dict_entries(payload.get("choices")):
         yield from _of_choice(entry)
     if payload.get("usage"):
-        yield Addition("usage", spelled(payload["usage"]))
+        yield Addition("usage", payload["usage"])
 
 
 def _of_choice(entry: dict[str, Any]) -> Iterator[Addition]:
     choice = entry.get("index", 0)
     if entry.get("text"):
-        yield Addition("text", spelled(entry["text"]), choice, is_content=True)
+        yield Addition("text", entry["text"], choice)
     for part in ("delta", "message"):
         if type(entry.get(part)) is dict:
             yield from _of_delta(entry[part], choice)
     count = _logprob_count(entry.get("logprobs"))
     if count:
-        yield Addition("logprobs", str(count), choice)
+        yield Addition("logprobs", count, choice)
     if entry.get("finish_reason"):
-        yield Addition("finish_reason", spelled(entry["finish_reason"]), choice)
+        yield Addition("finish_reason", entry["finish_reason"], choice)
 
 
 def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
@@ -96,7 +98,7 @@ def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
             for call in dict_entries(value):
                 yield from _of_call(call, choice)
         elif value not in (None, "", [], {}):
-            yield Addition(name, spelled(value), choice, is_content=is_content(name, value))
+            yield Addition(name, value, choice)
 
 
 def _of_call(call: dict[str, Any], choice: Any) -> Iterator[Addition]:
@@ -105,7 +107,7 @@ def _of_call(call: dict[str, Any], choice: Any) -> Iterator[Addition]:
         fields = call.get(part)
         for name, value in fields.items() if type(fields) is dict else ():
             if value not in (None, ""):
-                yield Addition(f"tool {number} {name}", spelled(value), choice, is_content=True)
+                yield Addition(f"tool {number} {name}", value, choice)
 
 
 def _logprob_count(logprobs: Any) -> int:

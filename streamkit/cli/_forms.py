@@ -6,7 +6,7 @@ import csv
 import io
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from streamkit._json import encode
@@ -14,12 +14,12 @@ from streamkit._payloads import DONE
 
 from ._adds import LOST
 from ._trace import Row, Traced
+from ._values import EPOCH
 
 
 __all__ = ["FORMS", "har", "har_entry", "written"]
 
 FORMS = ("sse", "jsonl", "json", "csv", "har")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SENTINEL = "[DONE]"
 CSV_HEAD = "time,chunk\n"
 

@@ -12,7 +12,7 @@ import base64
 import hashlib
 import html
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from ._escape import escape_line, escape_text
 from ._html_style import STYLE
@@ -45,10 +45,15 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return element("dl", "".join(items), class_="facts")
 
 
-def wide_table(caption: str, head: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
-    """Yield a table that scrolls by itself; *rows* are HTML."""
+def wide_table(
+    caption: str, head: Iterable[str], rows: Iterable[str], *, numbers: Container[int]
+) -> Iterator[str]:
+    """Yield a table that scrolls by itself; *rows* are HTML, *numbers* columns of such."""
     yield f'<div class="wide" role="region" aria-label="{text(caption)}" tabindex="0">'
-    cells = "".join(f'<th scope="col">{text(name)}</th>' for name in head)
+    cells = "".join(
+        element("th", text(name), scope="col", **({"class_": "n"} if place in numbers else {}))
+        for place, name in enumerate(head)
+    )
     yield f"<table><caption>{text(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>"
     yield from rows
     yield "</tbody></table></div>\n"

@@ -16,7 +16,7 @@ from ._message import Part, parts_of
 from ._stats import NOT_TOKENS, timing_lines
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
 from ._trace import Traced
-from ._values import flat, spelled
+from ._values import flat, moment, spelled
 from ._verdict import issue_lines, kind_of, reasons, state
 
 
@@ -65,7 +65,7 @@ def _head(response: dict[str, Any], traced: Traced) -> Iterator[tuple[str, str]]
     yield "kind", kind_of(traced.outcome) or "-"
     for name in ("id", "model", "created", "system_fingerprint", "service_tier"):
         if response.get(name):
-            yield name, spelled(response[name])
+            yield name, moment(response[name]) if name == "created" else spelled(response[name])
     yield "chunks", str(traced.outcome.chunks)
     yield "bytes", str(traced.size)
     yield from flat(response.get("usage"))
@@ -102,7 +102,10 @@ def _logprobs(label: str, tokens: Sequence[Token], name: str) -> Iterator[str]:
     yield from _heat(tokens, {place for place, _ in least}, name)
     rows = (_token_row(place, token, name) for place, token in least)
     yield from wide_table(
-        f"The least sure tokens of {label}", ("position", "token", "probability", "instead"), rows
+        f"The least sure tokens of {label}",
+        ("position", "token", "probability", "instead"),
+        rows,
+        numbers=(0, 2),
     )
 
 
@@ -144,11 +147,12 @@ def _others(token: Token) -> Iterator[str]:
 
 
 def _token_row(place: int, token: Token, name: str) -> str:
+    others = ", ".join(element("span", text(other), class_="whole") for other in _others(token))
     return (
         f'<tr id="{name}-{place}"><td class="n">{place}</td>'
-        f'<td class="x {_shade(token)}">{text(encode(token.text))}</td>'
+        f'<td class="x"><span class="{_shade(token)}">{text(encode(token.text))}</span></td>'
         f'<td class="n">{text(percent(token.logprob))}</td>'
-        f'<td class="x">{text(", ".join(_others(token)) or "-")}</td></tr>\n'
+        f'<td class="x">{others or "-"}</td></tr>\n'
     )
 
 

@@ -31,11 +31,11 @@ a { color: var(--link); }
 main:focus { outline: none; }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--page); padding: .5rem; }
-section { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+section { overflow-wrap: break-word; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: 1rem; margin: 1rem 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; margin: .5rem 0; }
 .facts div { min-width: 0; }
-dt { font-size: .8rem; color: var(--faint); }
+dt { font-size: .8rem; color: var(--faint); overflow-wrap: anywhere; }
 dd { margin: 0; overflow-wrap: anywhere; }
 pre { background: var(--page); border: 1px solid var(--line); border-radius: .3rem;
   padding: .6rem; margin: .3rem 0; white-space: pre-wrap; overflow-wrap: anywhere;
@@ -51,8 +51,10 @@ th, td { text-align: left; vertical-align: top; padding: .2rem .5rem;
   border-top: 1px solid var(--line); }
 thead th { position: sticky; top: 0; background: var(--card); }
 td { white-space: nowrap; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; }
+th.n, td.n { text-align: right; width: 1%; font-variant-numeric: tabular-nums; }
 td.x, td.i { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 12rem; }
+td.x span { border-radius: .15rem; }
+.whole { display: inline-block; max-width: 100%; }
 td.x { font-family: ui-monospace, monospace; }
 tr.bad td { color: var(--bad); }
 tr:target td { outline: 2px solid var(--link); outline-offset: -2px; }

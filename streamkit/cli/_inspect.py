@@ -7,9 +7,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import attrs
+
 from streamkit._json import encode
 
-from ._adds import additions, payload_kind
+from ._adds import Addition, additions, payload_kind
 from ._columns import fit, pad, terminal_width
 from ._command import Command
 from ._each import add_jobs_argument, print_each
@@ -20,13 +22,14 @@ from ._said import Said
 from ._trace import Row, Traced, trace_file
 
 
-__all__ = ["COMMAND", "row_cells", "row_data"]
+__all__ = ["COMMAND", "Notes", "row_cells", "row_data"]
 
 DESCRIPTION = """\
 The columns: event number; time in seconds since the first event, if the recording
 has times; offset and size in bytes; kind (chunk, usage, final, error, ping, done, lost,
-other); choice; what it adds.  Issues stand below their event.  A chunk is not a token: it
-may hold several, or a part of one.  Each file has a heading.
+other); choice; what it adds.  Issues stand below their event, those that go on from event
+to event below the first.  A chunk is not a token: it may hold several, or a part of one.
+Each file has a heading.
 
 With --json an object a line: source, event, time (as it was recorded), offset, size,
 kind, adds (choice, name, text), issues (code, message).
@@ -58,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
-    head, zero = None, None
+    head, zero, notes = None, None, Notes()
     width = terminal_width()
     for source, item in trace_file(args, file):
         if isinstance(item, Failed):
@@ -73,15 +76,11 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
         else:
             if head != source:
                 yield Said(f"{fit(f'{source}:', width)}\n{_line(HEAD, width)}\n")
-                head, zero = source, item.time
+                head, zero, notes = source, item.time, Notes()
             zero = item.time if zero is None else zero
-            yield Said("".join(line + "\n" for line in _lines(item, zero, width)))
-
-
-def _lines(row: Row, zero: float | None, width: int | None) -> Iterator[str]:
-    yield _line(row_cells(row, zero), width)
-    for issue in row.issues:
-        yield fit(f"{'':6}  ! {issue.code}: {issue.message}", width)
+            lines = [_line(row_cells(item, zero), width)]
+            lines += [fit(f"{'':6}  ! {note}", width) for note in notes.of(item)]
+            yield Said("".join(f"{line}\n" for line in lines))
 
 
 def _line(cells: Sequence[str], width: int | None) -> str:
@@ -97,7 +96,7 @@ def row_cells(row: Row, zero: float | None) -> tuple[str, ...]:
     """Return the raw cells on *row*; times count from *zero*."""
     found = list(additions(row.value))
     choices = {str(addition.choice): None for addition in found if addition.choice is not None}
-    adds = [f"{addition.name} {_quoted(addition.text)}" for addition in found]
+    adds = [f"{addition.name} {_shown(addition)}" for addition in found]
     time = "-" if row.time is None or zero is None else f"{row.time - zero:.3f}"
     kind = payload_kind(row.value)
     return (
@@ -111,9 +110,24 @@ def row_cells(row: Row, zero: float | None) -> tuple[str, ...]:
     )
 
 
-def _quoted(text: str) -> str:
-    shown = encode(text[:MOST_TEXT])
+def _shown(addition: Addition) -> str:
+    """Return what is added: a string in quotes, all else as JSON, or the beginning of it."""
+    text = addition.text
+    start = text[:MOST_TEXT]
+    shown = encode(start) if isinstance(addition.value, str) else start
     return shown if len(text) <= MOST_TEXT else f"{shown}… ({len(text)} characters)"
+
+
+@attrs.define
+class Notes:
+    """What was noticed in each row; what goes on from row to row is said once."""
+
+    _last: tuple[tuple[str, str], ...] = ()
+
+    def of(self, row: Row) -> list[str]:
+        """Return what is to be said of *row*, the next one."""
+        last, self._last = self._last, tuple((each.code, each.message) for each in row.issues)
+        return [f"{code}: {message}" for code, message in self._last if (code, message) not in last]
 
 
 def row_data(row: Row, source: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ indented below a head line of ours, so that it cannot pass for one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
@@ -20,13 +19,12 @@ from streamkit._kinds import dict_entries
 from ._escape import escape_line, escape_text
 from ._inputs import Found
 from ._message import Part, parts_of
-from ._values import flat, object_of, spelled
+from ._values import flat, moment, object_of, spelled
 from ._verdict import issue_lines, kind_of, state
 
 
 __all__ = ["Line", "page", "render"]
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BOLD, DIM, RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 INDENT = "  "
 
@@ -92,21 +90,11 @@ def _head(found: Found, response: dict[str, Any]) -> str:
         kind_of(outcome),
         response.get("id"),
         response.get("model"),
-        _utc(response.get("created")),
+        response.get("created") and moment(response["created"]),
         f"{outcome.chunks} chunk" + "s" * (outcome.chunks != 1),
         state(outcome),
     ]
     return " · ".join(spelled(fact) for fact in facts if fact)
-
-
-def _utc(created: Any) -> str | None:
-    """Return the Unix time *created* in words; one beyond the calendar as it is."""
-    if not created or type(created) not in (int, float):
-        return created and spelled(created)
-    try:
-        return f"{EPOCH + timedelta(seconds=created):%Y-%m-%d %H:%M:%S} UTC"
-    except OverflowError:
-        return str(created)
 
 
 # -- A choice ------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -13,7 +13,7 @@ from ._files import STDIN
 from ._html import document, text, wide_table
 from ._html_stream import stream_section
 from ._inputs import OK, Failed, add_reading_arguments
-from ._inspect import HEAD, NUMBERS, row_cells
+from ._inspect import HEAD, NUMBERS, Notes, row_cells
 from ._output import add_output_argument, open_output, put_all
 from ._trace import Row, Traced, trace
 
@@ -43,6 +43,7 @@ class _State:
     streams: int = 0
     rows: int = 0
     zero: float | None = None
+    notes: Notes = attrs.field(factory=Notes)
     table: list[str] = attrs.field(factory=list)
 
 
@@ -88,19 +89,19 @@ def _keep(row: Row, state: _State) -> None:
     if state.zero is None:
         state.zero = row.time
     if len(state.table) < MOST_ROWS:
-        state.table.append(_row(row, state.zero))
+        state.table.append(_row(row, state.zero, state.notes.of(row)))
 
 
-def _row(row: Row, zero: float | None) -> str:
+def _row(row: Row, zero: float | None, notes: Sequence[str]) -> str:
     cells = row_cells(row, zero)
     kinds = ["n" if number < NUMBERS else "" for number in range(len(cells) - 1)]
     shown = [
         f'<td class="{kind}">{text(cell)}</td>' if kind else f"<td>{text(cell)}</td>"
         for cell, kind in zip(cells, [*kinds, "x"], strict=True)
     ]
-    notes = "<br>".join(text(f"{issue.code}: {issue.message}") for issue in row.issues)
-    start = '<tr class="bad">' if notes else "<tr>"
-    return f'{start}{"".join(shown)}<td class="i">{notes or "-"}</td></tr>\n'
+    issues = "<br>".join(map(text, notes))
+    start = '<tr class="bad">' if issues else "<tr>"
+    return f'{start}{"".join(shown)}<td class="i">{issues or "-"}</td></tr>\n'
 
 
 def _events(source: str | None, state: _State) -> Iterator[str]:
@@ -112,9 +113,9 @@ def _events(source: str | None, state: _State) -> Iterator[str]:
         yield "streamkit inspect has all.</p>\n"
     yield "<details open><summary>Event table</summary>\n"
     caption = f"{state.rows} events; a chunk is not a token"
-    yield from wide_table(caption, (*HEAD, "issues"), state.table)
+    yield from wide_table(caption, (*HEAD, "issues"), state.table, numbers=range(NUMBERS))
     yield "</details></section>\n"
-    state.rows, state.zero, state.table = 0, None, []
+    state.rows, state.zero, state.notes, state.table = 0, None, Notes(), []
 
 
 COMMAND = Command(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from streamkit._json import encode
 
 
-__all__ = ["flat", "object_of", "shortened", "spelled"]
+__all__ = ["EPOCH", "flat", "moment", "object_of", "shortened", "spelled"]
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # What is no text for a person, such as an image in Base64, is shown up to here.
 MOST_TEXT = 2000
 
@@ -27,6 +29,21 @@ def spelled(value: Any) -> str:
 def object_of(value: Any) -> dict[str, Any]:
     """Return *value* if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def moment(value: Any) -> str:
+    """
+    Return a Unix time in words; one beyond the calendar, or none at all, as it is.
+
+    >>> moment(1750000000), moment(1e99), moment("now")
+    ('2025-06-15 15:06:40 UTC', '1e+99', 'now')
+    """
+    if type(value) not in (int, float):
+        return spelled(value)
+    try:
+        return f"{EPOCH + timedelta(seconds=value):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError):
+        return spelled(value)
 
 
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:

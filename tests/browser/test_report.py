@@ -23,7 +23,7 @@ HOSTILE = (
     "<svg onload=alert(3)><a href=javascript:alert(4)>x</a><style>*{display:none}</style>"
     '<link rel=stylesheet href="http://127.0.0.1:9/x.css">'
 )
-PAGES = {"plain": "Hello, \u4e16\u754c!", "hostile": HOSTILE}
+PAGES = {"plain": "Hello, \u4e16\u754c!", "hostile": HOSTILE, "long": "long_name." * 40}
 
 
 def timed(text):
@@ -40,7 +40,13 @@ def timed(text):
             choice["logprobs"] = logprobs
         chunk = {"id": text, "model": text, "choices": [choice]}
         lines.append(json.dumps({"t": 0.4 + number / 10, "chunk": chunk}))
-    return "\n".join([*lines, json.dumps({"t": 2, "chunk": {"error": {"message": text}}})])
+    return "\n".join(
+        [
+            *lines,
+            json.dumps({"t": 2, "chunk": {"choices": [], "usage": {text: {text: 1}}}}),
+            json.dumps({"t": 3, "chunk": {"error": {"message": text}}}),
+        ]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -55,6 +56,26 @@ def test_times_and_issues(run, monkeypatch):
     assert lines[3].split()[4] == "lost"
     assert lines[4].startswith("        ! bad_json: ")
     assert lines[5].split()[1] == "2.000"
+
+
+def test_issues_that_go_on(run):
+    """As in JSON lines, where each payload is without framing: they are said once."""
+    lines = [json.dumps(chunk(content=text)) for text in "abc"]
+    result = run("inspect", stdin="\n".join([*lines, "{bad", *lines]).encode())
+    notes = [line for line in result.out.splitlines() if "  ! " in line]
+    assert [note.split()[1] for note in notes] == ["bare_json:", "bad_json:", "bare_json:"]
+    assert run("inspect", "--json", stdin="\n".join(lines).encode()).out.count("bare_json") == 3
+
+
+def test_what_is_no_text(run):
+    """Strings have quotes, so that they are told from JSON; of both the beginning is shown."""
+    part = chunk(content="a", finish="stop")
+    part["choices"][0]["logprobs"] = {"content": [{"token": "a", "logprob": -1}]}
+    last = {"choices": [], "usage": {"total_tokens": 3}}
+    out = run("inspect", stdin=sse(part, last, {"error": {"message": "m" * 300}})).out
+    assert 'content "a" · logprobs 1 · finish_reason "stop"' in out
+    assert 'usage {"total_tokens":3}' in out
+    assert f'error {{"message":"{"m" * 188}… (314 characters)' in out
 
 
 def test_wrong_clock(run, monkeypatch):

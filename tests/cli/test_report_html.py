@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html.parser
+import json
 import math
 import re
 
@@ -95,6 +96,17 @@ def test_everything(run, tmp_path):
     assert 'title="&quot;Hello&quot; 99.0 % · &quot;other&quot; 36.8 %"' in text
     assert all(f'" class="{shade}" title=' in text for shade in ("p4", "p3", "p2", "p1", "p0"))
     assert '<span class="pu" title=' in text
+
+
+def test_tables(run):
+    """Numbers stand right, a token is shaded alone, and issues that go on are said once."""
+    parts = [{**part, "created": 1_750_000_000} for part in full()]
+    text = run("report", stdin="\n".join(map(json.dumps, parts)).encode()).out
+    assert '<th scope="col" class="n">position</th><th scope="col">token</th>' in text
+    assert '<td class="x"><span class="p0">&quot;Hello&quot;</span></td>' in text
+    assert '<span class="whole">&quot;other&quot; 36.8 %</span>' in text
+    assert text.count('<tr class="bad">') == 1
+    assert "created</dt><dd>2025-06-15 15:06:40 UTC</dd>" in text
 
 
 def test_policy(run):

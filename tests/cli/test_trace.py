@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from streamkit import Limits, rebuild_all
-from streamkit._content import adds_content
 from streamkit._payloads import DONE
 from streamkit.cli._adds import LOST, Addition, additions, payload_kind
 from streamkit.recordings._pieces import Piece
@@ -158,15 +157,15 @@ def test_kinds(payload, kind):
     [
         (DONE, []),
         (LOST, []),
-        ([1], [Addition("value", "[1]")]),
+        ([1], [Addition("value", [1])]),
         ({"error": "no", "choices": 3}, [Addition("error", "no")]),
-        ({"usage": {"a": 1}}, [Addition("usage", '{"a":1}')]),
-        ({"choices": [{"text": "a"}]}, [Addition("text", "a", 0, True)]),
+        ({"usage": {"a": 1}}, [Addition("usage", {"a": 1})]),
+        ({"choices": [{"text": "a"}]}, [Addition("text", "a", 0)]),
         (
             {"choices": [{"index": 2, "finish_reason": "stop"}]},
             [Addition("finish_reason", "stop", 2)],
         ),
-        ({"choices": [{"message": {"content": "a"}}]}, [Addition("content", "a", 0, True)]),
+        ({"choices": [{"message": {"content": "a"}}]}, [Addition("content", "a", 0)]),
         (
             {"choices": [{"delta": {"role": "assistant", "content": ""}}]},
             [Addition("role", "assistant", 0)],
@@ -174,7 +173,7 @@ def test_kinds(payload, kind):
         ({"choices": [{"delta": 5, "logprobs": 3}]}, []),
         (
             {"choices": [{"logprobs": {"content": [1], "tokens": "x"}}]},
-            [Addition("logprobs", "1", 0)],
+            [Addition("logprobs", 1, 0)],
         ),
         (
             {
@@ -182,15 +181,14 @@ def test_kinds(payload, kind):
                     {"delta": {"tool_calls": [{"function": {"name": "f", "arguments": ""}}, 1]}}
                 ]
             },
-            [Addition("tool 0 name", "f", 0, True)],
+            [Addition("tool 0 name", "f", 0)],
         ),
         (
             {"choices": [{"delta": {"tool_calls": [{"index": 1, "custom": {"input": "i"}}]}}]},
-            [Addition("tool 1 input", "i", 0, True)],
+            [Addition("tool 1 input", "i", 0)],
         ),
     ],
 )
 def test_additions(payload, found):
     """What is empty adds nothing."""
     assert list(additions(payload)) == found
-    assert adds_content(payload) == any(addition.is_content for addition in found)
