@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ._each import said_of
 from ._files import File
 from ._inputs import USAGE
 from ._output import tell
@@ -69,14 +68,13 @@ def said_of_parts(args: argparse.Namespace, files: Sequence[PartFile]) -> Iterat
     """
     Yield what becomes of each of *files*: numbers, an error of the output, or neither.
 
-    With more than one process for them, a single part has one of its own, too.
+    This process reads none of them, even if one is read at a time: it may not die.
     """
-    if args.jobs > 1 and files:
-        from ._jobs import in_processes  # which loads multiprocessing
+    if not files:
+        return iter(())
+    from ._jobs import in_processes  # which loads multiprocessing
 
-        args = _with(args, jobs=min(args.jobs, len(files)))
-        return in_processes(args, write_part, iter(files))
-    return said_of(args, write_part, iter(files), len(files))
+    return in_processes(_with(args, jobs=min(args.jobs, len(files))), write_part, iter(files))
 
 
 def write_part(args: argparse.Namespace, file: File) -> Iterator[Said]:
