@@ -78,6 +78,7 @@ class OpenValue:
     suspended: int = 0  # how many blank lines came while it was open
     mended: bool = False  # invalid UTF-8 in it was replaced
     clean: bool = True  # no half surrogates can be in it
+    _in_string: bool | None = None  # as it started, once that was asked
 
     def append(self, line: bytes) -> None:
         self.parts.append(line)
@@ -85,6 +86,15 @@ class OpenValue:
 
     def raw(self) -> bytes:
         return self.parts[0] if len(self.parts) == 1 else b"\n".join(self.parts)
+
+    def ends_in_string(self) -> bool:
+        """Tell whether its first line, if it is JSON, ends inside a string."""
+        if self._in_string is None:
+            scan, line = NestingScan(), self.parts[0]
+            if line.lstrip().startswith((b"{", b"[")):
+                scan.feed(line)
+            self._in_string = scan.in_string
+        return self._in_string
 
 
 class Payloads:
@@ -285,7 +295,7 @@ class Payloads:
         if value_open is None or value_open.suspended:
             return False
         if value_open.scan is None and line.startswith(b"event:"):
-            return _ends_in_string(value_open.raw())  # not decoded: its type may be here
+            return value_open.ends_in_string()  # and is not decoded: its type may be here
         if not self.is_open(value_open):
             return False
         return value_open.scan is not None and value_open.scan.in_string
@@ -367,13 +377,6 @@ class Payloads:
         # "Otherwise: the field is ignored", so an unknown field is no repair.
         if not UNKNOWN_FIELD.match(line):
             self.issue("unframed_text", f"text was skipped: {quote(line)}", offset)
-
-
-def _ends_in_string(raw: bytes) -> bool:
-    """Tell whether JSON text ends inside a string; other text has none."""
-    scan = NestingScan()
-    scan.feed(raw if raw.lstrip().startswith((b"{", b"[")) else b"")
-    return scan.in_string
 
 
 def _as_error(value: Any) -> Any:

@@ -8,10 +8,11 @@ import pytest
 
 from hypothesis import given, settings
 
-from streamkit import LimitExceeded, Limits
+from streamkit import LimitExceeded, Limits, _payloads
 from streamkit._issues import IssueLog
 from streamkit._json import Decoder
 from streamkit._payloads import DONE, Frame, Payloads, Sentinel
+from streamkit._scan import NestingScan
 
 from .helpers import assert_frames, fragments, frame
 
@@ -379,6 +380,25 @@ def test_is_between_events(payloads):
 def test_is_chunk(payloads, content, expected):
     """A line is a chunk if it is a whole object with a key that only chunks have."""
     assert payloads.is_chunk(content) is expected
+
+
+def test_types_behind_data_are_read_in_linear_time(payloads, given_out, monkeypatch):
+    """However many lines name a type, the data before them are looked at once, then decoded."""
+    scanned = []
+
+    class CountingScan(NestingScan):
+        def feed(self, text):
+            scanned.append(text)
+            return super().feed(text)
+
+    monkeypatch.setattr(_payloads, "NestingScan", CountingScan)
+    payloads.start(b'{"a":1}', 0, "data")
+    for _ in range(100):
+        assert not payloads.is_in_string(b"event: error")
+        payloads.set_type(b"error", 0)
+    payloads.settle(payloads.open)
+    assert scanned == [b'{"a":1}']
+    assert [frame.value for frame in given_out] == [{"error": A}]
 
 
 def test_sentinel():
