@@ -78,7 +78,7 @@ def from_docker(blocks: Iterable[bytes], limits: Limits) -> Iterator[Piece]:
         if isinstance(text, str) and (
             line := joiner.add(str(entry.get("stream")), text.encode("utf-8", "replace"))
         ):
-            yield Piece(line, clock.read(str(time).encode())[0], place)
+            yield Piece(line, clock.read(str(time).encode("utf-8", "replace"))[0], place)
     yield from map(Piece, joiner.rest())
 
 

@@ -246,6 +246,14 @@ def test_containers(form):
     assert pieces[1].place == "line 2"
 
 
+def test_container_with_half_a_character():
+    """Half a surrogate pair where a time should be is no time, and ends nothing."""
+    data = b"".join(docker(WHOLE)).replace(b'"2026-12-01T00:00:01', b'"\\ude00')
+    ((_, pieces),) = read(DOCKER, data)
+    assert joined(pieces) == BODY
+    assert [piece.time is None for piece in pieces].count(True) == 1
+
+
 @by_form
 def test_prefixes_in_containers(form):
     """A logger's prefix in a container's log comes off, too; its time is the nearer one."""
