@@ -10,10 +10,14 @@ import enum
 import re
 
 
-__all__ = ["CHUNK_HEAD", "Dechunker"]
+__all__ = ["CHUNK_HEAD", "DOTTED_HEAD", "Dechunker"]
 
 # chunk-size [ chunk-ext ] CRLF; a tool may have made LF of CRLF.
 CHUNK_HEAD = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+# The same where a trace of curl's shows CR and LF, received one after the other, as dots.
+DOTTED_HEAD = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*?)?(?:\r?\n|\.\.)")
+LINE_END = re.compile(rb"\n")
+DOTTED_END = re.compile(rb"\n|\.\.")
 # No size line is longer, and a trailer is no part of the body.
 LONGEST_LINE = 1 << 14
 
@@ -34,11 +38,15 @@ class Dechunker:
     Where they are broken, the rest is handed on as it stands: the reader of the
     stream then says what it skips.
 
+    Args:
+        dots: Line ends of the coding may be shown as two dots.
+
     >>> Dechunker().feed(b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: 1\r\n\r\n")
     b'abcde'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, dots: bool = False) -> None:
+        self._head, self._end = (DOTTED_HEAD, DOTTED_END) if dots else (CHUNK_HEAD, LINE_END)
         self._state = _State.SIZE
         self._left = 0
         self._line = b""
@@ -57,20 +65,26 @@ class Dechunker:
                 piece = data[at:]
                 body.append(piece)
             else:
-                end = data.find(b"\n", at, at + LONGEST_LINE) + 1
-                piece = data[at : end or at + LONGEST_LINE]
-                body.append(self._take_line(piece))
+                piece, is_whole = self._line_in(data, at)
+                body.append(self._take_line(piece, is_whole=is_whole))
             at += len(piece)
         return b"".join(body)
 
-    def _take_line(self, piece: bytes) -> bytes:
+    def _line_in(self, data: bytes, at: int) -> tuple[bytes, bool]:
+        """Return what *data* has at *at* of a line between chunks, and whether that ends it."""
+        before = self._line[-1:]  # a line end may be cut
+        end = self._end.search(before + data[at : at + LONGEST_LINE])
+        size = LONGEST_LINE if end is None else end.end() - len(before)
+        return data[at : at + size], end is not None
+
+    def _take_line(self, piece: bytes, *, is_whole: bool) -> bytes:
         """Take *piece* of a line between chunks; return the line if it breaks the coding."""
         self._line += piece
-        if not self._line.endswith(b"\n") and len(self._line) < LONGEST_LINE:
+        if not is_whole and len(self._line) < LONGEST_LINE:
             return b""
         line, self._line = self._line, b""
-        is_blank = not line.strip()
-        head = CHUNK_HEAD.fullmatch(line)
+        is_blank = not line.strip() or (line == b".." and self._end is DOTTED_END)
+        head = self._head.fullmatch(line)
         if self._state is _State.TRAILER:
             self._state = _State.END if is_blank else _State.TRAILER
         elif self._state is _State.DATA_END and is_blank:

@@ -19,9 +19,9 @@ import attrs
 from streamkit._issues import Issue
 from streamkit._limits import Limits
 
-from ._chunked import CHUNK_HEAD, Dechunker
+from ._chunked import CHUNK_HEAD, DOTTED_HEAD, Dechunker
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._text import look_ahead, runs_of_lines
+from ._text import is_long_enough, look_ahead, runs_of_lines
 from ._wrappers import MAGIC_SIZE, Unpacker, compression_of
 
 
@@ -29,7 +29,7 @@ __all__ = ["FORMS", "STATUS_LINE", "Part", "parts", "recordings_of"]
 
 STATUS_LINE = re.compile(rb"HTTP/(?:1\.[01]|2|2\.0|3) ([1-5]\d\d)(?: [A-Za-z' \-]*)?\r?\n")
 HEADER = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:")
-CUT_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}\r?")
+CUT_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}[\r.]?")
 ENOUGH = 64
 WRONG = 400
 
@@ -111,6 +111,8 @@ def recordings_of(
     options: ReadOptions,
     mend: Callable[[Iterator[Piece]], Iterator[Piece]] = iter,
     notes: tuple[Issue, ...] = (),
+    *,
+    dots: bool = False,
 ) -> Iterator[Recording]:
     """
     Yield a recording for each response in *parts*.
@@ -120,6 +122,7 @@ def recordings_of(
         options: How to read.
         mend: Puts right what the form did to a body.
         notes: What is to be said about each.
+        dots: Line ends may be shown as dots.
     """
     left = _Parts(parts)
     number = 0
@@ -127,7 +130,7 @@ def recordings_of(
         status = _take_headers(left)
         body = _Body(left)
         number += 1
-        pieces, later = _decompressed(mend(_without_coding(body)), options.limits)
+        pieces, later = _decompressed(mend(_without_coding(body, dots=dots)), options.limits)
         found = _recording(f"response {number}", status, pieces, notes)
         yield attrs.evolve(found, later=later)
         body.keep()
@@ -160,16 +163,16 @@ def _recording(
 
 def _head(pieces: Iterator[Piece], size: int) -> tuple[bytes, Iterator[Piece]]:
     """Return about the first *size* bytes of *pieces*, and all of them."""
-    first, pieces = look_ahead(pieces, lambda found: sum(len(p.data) for p in found) >= size)
+    first, pieces = look_ahead(pieces, is_long_enough(size, lambda piece: len(piece.data)))
     return b"".join(piece.data for piece in first), pieces
 
 
-def _without_coding(body: Iterator[Piece]) -> Iterator[Piece]:
+def _without_coding(body: Iterator[Piece], *, dots: bool) -> Iterator[Piece]:
     """Undo the chunked transfer coding if the body shows it: headers do not tell (see --raw)."""
     head, pieces = _head(body, ENOUGH)
-    if not (CHUNK_HEAD.match(head) or CUT_SIZE.fullmatch(head)):
+    if not ((DOTTED_HEAD if dots else CHUNK_HEAD).match(head) or CUT_SIZE.fullmatch(head)):
         return pieces
-    dechunker = Dechunker()
+    dechunker = Dechunker(dots=dots)
     return _mapped(pieces, lambda data: [dechunker.feed(data)])
 
 

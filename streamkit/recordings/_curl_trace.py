@@ -154,7 +154,7 @@ def _mended(pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 def _read_ascii(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     parts = (block.part(is_hex=False) for block in _blocks(blocks, options.limits))
-    return recordings_of(parts, options, _mended, (NOTE,))
+    return recordings_of(parts, options, _mended, (NOTE,), dots=True)
 
 
 def _read_hex(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:

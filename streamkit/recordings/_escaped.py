@@ -142,7 +142,7 @@ def _pieces(rows: Iterator[tuple[int, bytes]], head: bytes) -> Iterator[Piece]:
 
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
-    first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD))
+    first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD, len))
     numbered = dropwhile(lambda row: not row[1].strip(), enumerate(rows, 1))
     head = b"".join(first)[:HEAD].lstrip()
     yield Recording(name="paste", pieces=_pieces(numbered, head), notes=(NOTE,))

@@ -18,7 +18,7 @@ from ._clock import TIME, Clock
 from ._containers import CRI, Source, from_cri, from_docker, from_journal
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._prefix import find_payload, mode_of, without_prefixes
-from ._text import COLOUR, HEAD, head_lines, lines, look_ahead
+from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 
 
 __all__ = ["FORMS"]
@@ -44,16 +44,9 @@ def _recording(name: str, pieces: Iterator[Piece]) -> Recording:
 
 
 def _without_any(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    size = 0
-
-    def is_enough(found: list[Piece]) -> bool:
-        nonlocal size
-        size += len(found[-1].data)
-        return size >= HEAD
-
-    first, pieces = look_ahead(pieces, is_enough)
+    first, pieces = look_ahead(pieces, is_long_enough(HEAD, lambda piece: len(piece.data)))
     rows = [piece.data for piece in first]
-    if size >= HEAD and not _has_stream(rows):
+    if sum(map(len, rows)) >= HEAD and not _has_stream(rows):
         return _late(first, pieces)
     shown = _tally(rows)
     if shown.mode is not None and shown.prefixed:

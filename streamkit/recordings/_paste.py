@@ -203,7 +203,7 @@ def _line(row: bytes, layers: _Layers) -> bytes:
 
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
-    first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD))
+    first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD, len))
     layers = _layers(first)
     yield Recording(name="paste", pieces=_undone(rows, layers), notes=layers.notes())
 

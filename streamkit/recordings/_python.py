@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
@@ -18,7 +18,7 @@ from ._pieces import Form, Piece, ReadOptions, Recording
 from ._python_json import as_json
 from ._python_value import LONGEST, TOKEN, NoValue, data_of, refusal
 from ._row_values import TIMES, at, find, paired, seconds
-from ._text import COLOUR, HEAD, head_lines, lines, look_ahead
+from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 
 
 __all__ = ["FORMS"]
@@ -141,14 +141,9 @@ def _with_line_ends(pieces: Iterator[Piece]) -> Iterator[Piece]:
 
     `iter_lines` and its kind take the line ends off, of blank lines too.
     """
-    size = 0
-
-    def is_enough(found: list[Piece]) -> bool:
-        nonlocal size
-        size += len(found[-1].data) + 1
-        return size >= HEAD or b"\n" in found[-1].data
-
-    first, pieces = look_ahead(pieces, is_enough)
+    # Blank lines are nothing here.
+    enough: Callable[[list[Piece]], bool] = is_long_enough(HEAD, lambda piece: len(piece.data) + 1)
+    first, pieces = look_ahead(pieces, lambda found: b"\n" in found[-1].data or enough(found))
     if any(b"\n" in piece.data for piece in first):
         return pieces
     return (Piece(piece.data + b"\n", piece.time, piece.place) for piece in pieces)

@@ -93,13 +93,13 @@ def look_ahead(
     return first, chain(first, items)
 
 
-def is_long_enough(size: int) -> Callable[[list[bytes]], bool]:
-    """Return the test whether there are *size* bytes; it counts each item once."""
+def is_long_enough(size: int, size_of: Callable[[T], int]) -> Callable[[list[T]], bool]:
+    """Return the test whether items have a *size* in all; it counts each of them once."""
     total = 0
 
-    def enough(items: list[bytes]) -> bool:
+    def enough(items: list[T]) -> bool:
         nonlocal total
-        total += len(items[-1])
+        total += size_of(items[-1])
         return total >= size
 
     return enough

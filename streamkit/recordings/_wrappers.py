@@ -228,12 +228,12 @@ def peel(blocks: Iterable[bytes], limits: Limits) -> Peeled:
         UnknownForm: If the compression is not one that can be undone, or if
             nothing comes out.
     """
-    first, rest = look_ahead(iter(blocks), is_long_enough(MAGIC_SIZE))
+    first, rest = look_ahead(iter(blocks), is_long_enough(MAGIC_SIZE, len))
     compression = compression_of(b"".join(first))
     later = None
     if compression is not None:
         unpacker = Unpacker(compression, limits)
-        first, rest = look_ahead(unpacker.run(rest), is_long_enough(MAGIC_SIZE))
+        first, rest = look_ahead(unpacker.run(rest), is_long_enough(MAGIC_SIZE, len))
         later = unpacker.issues
         if later and not first:
             raise UnknownForm(f"nothing can be read: {unpacker.reason}")

@@ -192,6 +192,21 @@ def test_dechunker(wire, body):
     assert b"".join(slow.feed(byte) for byte in blocks(wire, 1)) == body
 
 
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        (b"3..abc..2;x=y..de..0..\r\n", b"abcde"),
+        (b"3..a....4\r\n....\r\n0....", b"a......"),
+        (b"3..abc.x", b"abc.x"),
+    ],
+)
+def test_dechunker_with_dots(wire, body):
+    """Line ends may be dots, and dots in a chunk stay what they are."""
+    slow = Dechunker(dots=True)
+    assert Dechunker(dots=True).feed(wire + b"\n") == body + b"\n" * (b"x" in body)
+    assert b"".join(slow.feed(byte) for byte in blocks(wire, 1)) == body.replace(b".x", b"")
+
+
 # -- curl -v -------------------------------------------------------------------------
 
 ASKED = b"""*   Trying 192.0.2.1:443...
@@ -347,6 +362,14 @@ def test_trace(form, name):
         assert joined(pieces) == body
     else:
         assert joined(pieces) == BODY
+
+
+def test_trace_cut_in_a_line_end():
+    """A CRLF of the coding that came in two reads is shown as two dots, one in each block."""
+    assert joined(read(ASCII, trace(ascii_rows, blocks(WIRE, 1)))[0][1]) == BODY
+    for at in range(1, len(WIRE)):
+        ((_, pieces),) = read(ASCII, trace(ascii_rows, [WIRE[:at], WIRE[at:]]))
+        assert joined(pieces) == BODY, at
 
 
 @pytest.mark.parametrize("form", [ASCII, HEX], ids=lambda form: form.name)
