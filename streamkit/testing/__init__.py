@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 
 if TYPE_CHECKING:
+    from ._block import Block
     from ._chunk_up import chunk_up
     from ._dialects import DIALECTS, Dialect
     from ._errors import Unstreamable
-    from ._faults import FAULTS, Fault
-    from ._playback import Block, Playback
+    from ._fault import Fault
+    from ._faults import FAULTS
+    from ._playback import Playback
     from ._rebuilds import assert_rebuilds
     from ._recording_file import RecordingFile
     from ._request import Request
@@ -50,11 +52,13 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "_block": ("Block",),
     "_chunk_up": ("chunk_up",),
     "_dialects": ("DIALECTS", "Dialect"),
     "_errors": ("Unstreamable",),
-    "_faults": ("FAULTS", "Fault"),
-    "_playback": ("Block", "Playback"),
+    "_fault": ("Fault",),
+    "_faults": ("FAULTS",),
+    "_playback": ("Playback",),
     "_rebuilds": ("assert_rebuilds",),
     "_recording_file": ("RecordingFile",),
     "_request": ("Request",),

@@ -10,8 +10,10 @@ import attrs
 
 from streamkit._chunks import ChunkReader
 
-from ._faults import FAULTS, Fault
-from ._playback import Playable, Playback, playback_of
+from ._fault import Fault
+from ._faults import FAULTS
+from ._playable import Playable, playback_of
+from ._playback import Playback
 from ._playback_faults import TRANSPORT_FAULTS, TransportFault
 
 
@@ -67,7 +69,8 @@ class StreamFault:
 
 def _of_stream(fault: Fault) -> StreamFault:
     def apply(playback: Playback) -> Playback:
-        return Playback.from_bytes(fault(_chunks_of(playback)))
+        broken = Playback.from_bytes(fault(_chunks_of(playback)))
+        return attrs.evolve(playback, blocks=broken.blocks)
 
     return StreamFault(
         name=fault.name,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import re
 
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import attrs
 
@@ -20,94 +19,16 @@ from streamkit._plain import as_plain
 from streamkit._rebuild import Source, rebuild
 from streamkit.recordings import ReadOptions
 
-from ._chunk_up import chunk_up
-from ._recorded import Body, Timed, events, is_response, recorded
+from ._block import Block, as_bytes, seconds
+from ._playback_fields import End, blocks_of, check_end, check_status, check_value, headers_of
+from ._recorded import Body, Timed, events, recorded
 from ._to_sse import to_sse
 
 
-__all__ = ["JSON", "SSE", "Block", "End", "Playable", "Playback", "playback_of", "seconds"]
+__all__ = ["JSON", "SSE", "Playback"]
 
 SSE = "text/event-stream"
 JSON = "application/json"
-ENDS = ("close", "cut", "reset", "hang")
-# RFC 9110, 5.1 and 5.5: what else a header could hold would end it, and start another.
-NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-OWN = frozenset(
-    {"connection", "content-encoding", "content-length", "content-type", "transfer-encoding"}
-)
-
-End: TypeAlias = Literal["close", "cut", "reset", "hang"]
-
-
-def seconds(value: Any, name: str = "delay") -> float:
-    """
-    Return *value* as a number of seconds; infinity is for ever.
-
-    Raises:
-        TypeError: If it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        raise TypeError(f"{name} must be a number of at least 0, not {value!r}")
-    return float(value)
-
-
-def _bytes(value: Any) -> bytes:
-    if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data must be bytes, not {type(value).__name__}")
-    return bytes(value)
-
-
-@attrs.frozen
-class Block:
-    r"""
-    Bytes that are sent at once, as one chunk of the chunked transfer coding.
-
-    Attributes:
-        data: The bytes.
-        delay: How long to wait before it, in seconds; infinity is for ever.
-
-    >>> Block(b"data: [DONE]\n\n", 0.5).delay
-    0.5
-    """
-
-    data: bytes = attrs.field(converter=_bytes)
-    delay: float = attrs.field(default=0.0, converter=seconds)
-
-
-def _blocks(value: Any) -> tuple[Block, ...]:
-    blocks = tuple(value)
-    for block in blocks:
-        if not isinstance(block, Block):
-            raise TypeError(f"blocks must be of Block, not of {type(block).__name__}")
-    return blocks
-
-
-def _status(_: Any, __: Any, value: Any) -> None:
-    if type(value) is not int or not 200 <= value <= 599:  # noqa: PLR2004 -- final statuses
-        raise TypeError(f"status must be an integer from 200 to 599, not {value!r}")
-
-
-def _value(_: Any, __: Any, value: Any) -> None:
-    if not isinstance(value, str) or not VALUE.fullmatch(value):
-        raise TypeError(f"not the value of a header: {value!r}")
-
-
-def _end(_: Any, __: Any, value: End) -> None:
-    if value not in ENDS:
-        raise TypeError(f"end must be one of {', '.join(ENDS)}, not {value!r}")
-
-
-def _headers(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = tuple(value.items() if isinstance(value, Mapping) else map(tuple, value))
-    for pair in pairs:
-        if len(pair) != 2:  # noqa: PLR2004 -- a pair
-            raise TypeError(f"not a name and a value: {pair!r}")
-        name, text = pair
-        if not isinstance(name, str) or not NAME.fullmatch(name) or name.lower() in OWN:
-            raise TypeError(f"not a header that can be set here: {name!r}")
-        _value(None, None, text)
-    return pairs
 
 
 @attrs.frozen
@@ -131,11 +52,13 @@ class Playback:
     [(b'data: {}\n\n', 0.0), (b'data: [DONE]\n\n', 0.1)]
     """
 
-    blocks: tuple[Block, ...] = attrs.field(converter=_blocks)
-    status: int = attrs.field(default=200, kw_only=True, validator=_status)
-    content_type: str = attrs.field(default=SSE, kw_only=True, validator=_value)
-    headers: tuple[tuple[str, str], ...] = attrs.field(default=(), kw_only=True, converter=_headers)
-    end: End = attrs.field(default="close", kw_only=True, validator=_end)
+    blocks: tuple[Block, ...] = attrs.field(converter=blocks_of)
+    status: int = attrs.field(default=200, kw_only=True, validator=check_status)
+    content_type: str = attrs.field(default=SSE, kw_only=True, validator=check_value)
+    headers: tuple[tuple[str, str], ...] = attrs.field(
+        default=(), kw_only=True, converter=headers_of
+    )
+    end: End = attrs.field(default="close", kw_only=True, validator=check_end)
     gzip: bool = attrs.field(
         default=False, kw_only=True, validator=attrs.validators.instance_of(bool)
     )
@@ -157,7 +80,7 @@ class Playback:
         Raises:
             TypeError: If an argument is of the wrong type.
         """
-        blocks = map(Block, events(_bytes(data)))
+        blocks = map(Block, events(as_bytes(data)))
         return cls(blocks, content_type=content_type).at_rate(per_second)
 
     @classmethod
@@ -241,13 +164,14 @@ class Playback:
 
     def at_speed(self, speed: float) -> Playback:
         """
-        Return this playback with all delays divided by *speed*.
+        Return this playback with all delays divided by *speed*; one without end has none still.
 
         Raises:
             TypeError: If *speed* is not a number above 0.
         """
         factor = _positive(speed, "speed")
-        return self._delayed(block.delay / factor if block.delay else 0.0 for block in self.blocks)
+        waits = (block.delay for block in self.blocks)
+        return self._delayed(wait if math.isinf(wait) else wait / factor for wait in waits)
 
     def at_rate(self, per_second: float) -> Playback:
         """
@@ -332,38 +256,3 @@ def _paced(pieces: Iterable[Timed]) -> Iterator[Block]:
         if data:
             yield Block(data, waited)
             waited = 0.0
-
-
-Playable: TypeAlias = Playback | bytes | str | os.PathLike[str] | Iterable[Any] | Any
-"""What can be played: a playback, bytes, their text, a path, a full response, or chunks."""
-
-
-def playback_of(source: Playable) -> Playback:
-    """
-    Return *source* as a playback; a path is played at recorded speed.
-
-    Raises:
-        TypeError: If it is none of a playback, bytes, text, a path, a full
-            response, or an iterable of chunks.
-        StreamkitError: If it is a path, as `Playback.from_recording`.
-        OSError: Likewise.
-
-    >>> playback_of("data: [DONE]").data
-    b'data: [DONE]'
-    """
-    if isinstance(source, Playback):
-        return source
-    if isinstance(source, str):
-        return Playback.from_bytes(source.encode("utf-8", "surrogatepass"))
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return Playback.from_bytes(bytes(source))
-    if isinstance(source, os.PathLike):
-        return Playback.from_recording(source)
-    plain = as_plain(source)
-    if isinstance(plain, dict):
-        return Playback.from_chunks(chunk_up(plain) if is_response(plain) else [plain])
-    if not isinstance(source, Iterable):
-        raise TypeError(
-            f"not to be played: {type(source).__name__}; see streamkit.testing.Playback"
-        )
-    return Playback.from_chunks(source)

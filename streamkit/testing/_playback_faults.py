@@ -13,8 +13,10 @@ import attrs
 
 from streamkit._json import encode
 
-from ._playback import JSON, Block, End, Playback
-from ._playback import seconds as _delay
+from ._block import Block
+from ._block import seconds as _delay
+from ._playback import JSON, Playback
+from ._playback_fields import End
 
 
 __all__ = [

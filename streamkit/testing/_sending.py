@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from ._line import Line
-from ._playback import JSON, End, Playback
+from ._playback import JSON, Playback
+from ._playback_fields import End
 from ._request import Request
 
 

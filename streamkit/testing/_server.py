@@ -16,8 +16,10 @@ from typing import Any, Self, TypeAlias
 from streamkit._errors import InputRefused
 from streamkit._json import encode
 
+from ._block import Block
 from ._handler import Handler
-from ._playback import JSON, Block, Playable, Playback, playback_of
+from ._playable import Playable, playback_of
+from ._playback import JSON, Playback
 from ._program import Program
 from ._request import Request
 

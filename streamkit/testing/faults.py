@@ -48,8 +48,9 @@ from ._chunk_faults import (
     spoil_index,
     swap_chunks,
 )
+from ._fault import Fault
 from ._fault_matrix import STREAM_FAULTS, StreamFault
-from ._faults import FAULTS, Fault
+from ._faults import FAULTS
 from ._playback_faults import (
     TRANSPORT_FAULTS,
     TransportFault,

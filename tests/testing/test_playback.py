@@ -13,7 +13,7 @@ import pytest
 
 from streamkit import EmptyStream, UnknownForm, from_dict, rebuild
 from streamkit.testing import Block, Playback
-from streamkit.testing._playback import playback_of
+from streamkit.testing._playable import playback_of
 
 from .streams import CHUNKS, RESPONSE, TEXT, WORDS, chunk, sse
 
@@ -127,6 +127,7 @@ def test_speed():
     assert [block.delay for block in playback.at_speed(2).blocks] == [0.5, 0.0, math.inf]
     timed = Playback([Block(b"a", 1.0)])
     assert timed.at_speed(math.inf).duration == 0
+    assert [block.delay for block in playback.at_speed(math.inf).blocks] == [0.0, 0.0, math.inf]
 
 
 # -- Recordings ----------------------------------------------------------------------

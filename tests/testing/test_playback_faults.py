@@ -6,6 +6,7 @@ import http.client
 import json
 import math
 
+import attrs
 import pytest
 
 from streamkit import rebuild
@@ -57,6 +58,14 @@ def test_row(fault):
     else:
         assert outcome.error is not None
     assert PLAIN == before
+
+
+def test_the_head_stays():
+    """A fault of the stream changes its body, and nothing else."""
+    given = attrs.evolve(PLAIN, headers=[("X-Id", "1")], end="hang", gzip=True)
+    broken = STREAM_FAULTS["bom"].playback(given)
+    assert broken.data.startswith(b"\xef\xbb\xbf")
+    assert attrs.evolve(broken, blocks=given.blocks) == given
 
 
 @pytest.mark.parametrize("fault", STREAM_FAULTS.values(), ids=lambda fault: fault.name)

@@ -15,7 +15,7 @@ from tests.test_house import imports, parse
 
 ROOMS = sorted(Path(streamkit.testing.__file__).parent.glob("*.py"))
 # No extra is needed but by these two.
-ALLOWED = {"strategies": {"hypothesis"}, "plugin": {"pytest"}}
+ALLOWED = {"_hypothesis": {"hypothesis"}, "plugin": {"pytest"}}
 
 
 @pytest.mark.parametrize("path", ROOMS, ids=lambda path: path.stem)
