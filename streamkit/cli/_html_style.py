@@ -31,8 +31,8 @@ a { color: var(--link); }
 main:focus { outline: none; }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--page); padding: .5rem; }
-section { overflow-wrap: break-word; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-  padding: 1rem; margin: 1rem 0; }
+section { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+  padding: 1rem; margin: 1rem 0; overflow-wrap: break-word; }
 .facts { display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; margin: .5rem 0; }
 .facts div { min-width: 0; }
 dt { font-size: .8rem; color: var(--faint); overflow-wrap: anywhere; }
