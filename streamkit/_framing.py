@@ -245,7 +245,6 @@ class Framer:
             self._payloads.settle(self._payloads.open)
             self._payloads.emit_done(offset)
         elif content.startswith((b"{", b"[")):
-            self._payloads.settle(self._payloads.open)
             self._payloads.start(content, offset, "bare")
             self._payloads.decode(self._payloads.open)
         else:

@@ -352,7 +352,7 @@ class Payloads:
     @property
     def is_between_events(self) -> bool:
         """Whether no event has begun: no value is open, and no type is set."""
-        return self.open is None and not self.type
+        return self.open is None and self.type == ""
 
     def skip(self, events: int) -> int:
         """Take note of *events* that were read otherwise; return the number of the last."""

@@ -119,6 +119,14 @@ def test_lines(data, values, codes):
         pytest.param(b"data: [DONE]\ndata: [DONE]\n\n", [DONE, DONE], [], id="twice"),
         pytest.param(b"data: [DONE]x\n\n", [], ["bad_json"], id="with-a-letter"),
         pytest.param(b"data: [done]\n\n", [], ["bad_json"], id="lower-case"),
+        pytest.param(b"data: \x0b[DONE]\n\n", [], ["bad_json"], id="another-blank"),
+        pytest.param(b"\x0b[DONE]\n", [], ["unframed_text", "no_events"], id="bare-another-blank"),
+        pytest.param(
+            b"event: error\ndata: slow\n[DONE]\n",
+            [{"error": {"message": "slow"}}, DONE],
+            ["non_json_error"],
+            id="bare-behind-an-error-text",
+        ),
         pytest.param(b'data: {"x":"[DONE]"}\n\n', [{"x": "[DONE]"}], [], id="in-a-string"),
         pytest.param(
             b'data: {"x":"\ndata: [DONE]"}\n\n',
@@ -164,6 +172,10 @@ def test_done(data, values, codes):
             b'data: {"a":[\n\n' + EVENT_B, [B], ["cut_value"], id="event-behind-a-cut-value"
         ),
         pytest.param(
+            b'data: {"a":[\n\ndata: [1]\n\n', [1], ["cut_value"], id="data-behind-a-cut-event"
+        ),
+        pytest.param(b'{"a":[\ndata: [1]\n\n', [1], ["cut_value"], id="array-behind-bare"),
+        pytest.param(
             b'data: {"a":[\ndata: {"b":1}\ndata: ]}\n\n',
             [{"a": [{"b": 1}]}],
             [],
@@ -199,6 +211,12 @@ def test_done(data, values, codes):
             [{"a": "x\n\ny"}],
             ["unprefixed_line", "control_character"],
             id="string-over-a-blank-line",
+        ),
+        pytest.param(
+            b'data: {"a":"x\n\n\ny"}\n\n',
+            [{"a": "x\n\n\ny"}],
+            ["unprefixed_line", "control_character"],
+            id="string-over-blank-lines",
         ),
         pytest.param(
             b"data: " + RAW_A + b"\nhello\n\n", [A], ["unframed_text"], id="text-in-a-block"
@@ -269,6 +287,13 @@ def test_whole_lines_before_a_long_one():
     with pytest.raises(LimitExceeded):
         framer.feed(b"data: 1\n\ndata: 2\n\ndata: " + b"x" * 20 + b"\n")
     assert [found.value for found in frames] == [1, 2]
+
+
+def test_bare_json_is_given_out_with_its_line():
+    """It has no blank line to wait for."""
+    frames = []
+    make(frames).feed(b"1\n[2]\n")
+    assert [(found.value, found.offset) for found in frames] == [(2, 2)]
 
 
 def test_a_long_line_alone():

@@ -88,6 +88,12 @@ A, B = {"a": 1}, {"b": [2]}
             ["invalid_utf8"],
             id="utf-8-in-the-first-of-two-lines",
         ),
+        pytest.param(
+            b'data: {"a":"\xff",\ndata: "b":1}{"b":[2]}\n\n',
+            [{"a": "\ufffd", "b": 1}, B],
+            ["invalid_utf8", "concatenated_json"],
+            id="utf-8-in-the-first-of-two-values",
+        ),
         pytest.param(b"data: " + b"[" * 65 + b"]" * 65 + b"\n\n", [], ["too_deep"], id="too-deep"),
         pytest.param(b'{"a":1}\n', [A], ["bare_json"], id="bare"),
         pytest.param(b'{"a":1}\n{"b":[2]}\n', [A, B], ["bare_json"], id="lines"),
@@ -230,6 +236,7 @@ def test_end_of_input(data, values, codes, cut):
         ),
         pytest.param(b': c\ndata: {"a":\ndata: 1}\n\n', [Frame(A, 0, 4)], id="first-line"),
         pytest.param(b"\xef\xbb\xbfdata: 1\n\n", [Frame(1, 0, 3)], id="bom-counts"),
+        pytest.param(b"\n[DONE]\n", [Frame(DONE, 0, 1)], id="bare-done"),
         pytest.param(
             b'\ndata: {"a":1}[DONE]\n\n', [Frame(A, 0, 1), Frame(DONE, 1, 1)], id="glued-done"
         ),
