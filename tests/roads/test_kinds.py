@@ -38,7 +38,7 @@ def test_dict_entries(value, expected):
         ({"object": "text_completion", "choices": []}, "completion"),
         ({"object": "text_completion"}, "completion"),
         ({"choices": [{"text": "a", "delta": {"content": "a"}}]}, "completion"),
-        ({"choices": [{"delta": None, "message": {}}]}, None),
+        ({"choices": [{"delta": None, "message": {}}]}, "chat"),
         ({"choices": [{}, {"text": "a"}]}, "completion"),
         ({"choices": [{}]}, None),
         ({"choices": ["odd"]}, None),
