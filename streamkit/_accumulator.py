@@ -313,8 +313,9 @@ class Accumulator:
 
     def snapshot(self) -> ChatCompletion | Completion | None:
         """
-        Return the response so far, or None if no chunk came yet; never raise.
+        Return the response so far; never raise.
 
+        It is None if there is none yet: no chunk came, or nothing but an error.
         The snapshot does not change when more chunks are added.
         """
         replaced = self._context.has_lone_surrogate

@@ -389,7 +389,9 @@ def to_json(obj: Any, *, indent: int | None = None) -> str:
         indent: Spaces per level; None puts all on one line.
 
     Raises:
-        TypeError: If *obj* is none of streamkit's models.
+        InvalidChunk: If a caller's own `extra` is nested too deep.
+        TypeError: If *obj* is none of streamkit's models, or a caller's own `extra`
+            holds what is no JSON.
 
     >>> to_json(ChatCompletionChunk(id="a"))
     '{"id":"a"}'

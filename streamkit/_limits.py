@@ -61,7 +61,8 @@ class Limits:
     def __attrs_post_init__(self) -> None:
         for field in attrs.fields(Limits):
             bound = getattr(self, field.name)
-            if bound is not None and (not isinstance(bound, int) or bound < 0):
+            is_bound = isinstance(bound, int) and not isinstance(bound, bool) and bound >= 0
+            if bound is not None and not is_bound:
                 raise TypeError(
                     f"{field.name} must be an integer of at least 0, or None, not {bound!r}"
                 )

@@ -32,7 +32,8 @@ class Outcome:
             either `[DONE]` was seen or every choice has a finish reason.
         error: What ended the stream early: an `UpstreamError`, with the server's
             own error object, or a `LimitExceeded`; else None.
-        issues: What was repaired, left out or noticed, in order; the first 100.
+        issues: What was repaired, left out or noticed, in order; as many as
+            `Limits.issues` keeps.
         issue_counts: How often each issue code came, those not kept included.
         chunks: How many chunks there were.
         done: Whether `[DONE]` was seen; None if the source cannot have one.

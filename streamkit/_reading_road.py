@@ -120,26 +120,30 @@ class ReadingRoad:
 
     def learn_from(self, event: bytes) -> bool:
         """Give *event* to the slow road, and learn its template."""
-        starts_clean = self.framer.is_between_events
-        before = self._log.repairs
-        self._taken = 0
-        self.framer.feed(event)
-        if not starts_clean or self._taken != 1 or self._log.repairs != before:
-            return False
-        chunk = None if self._latest is None else self._latest.value
-        if self._is_done or type(chunk) is not dict or not self.framer.is_between_events:
-            return False
-        known = self._mould is not None
-        if self._mould is not None and self._mould.template.pattern.fullmatch(event):
+        chunk = self._only_chunk_of(event)
+        known = self._mould
+        if chunk is None or (known is not None and known.template.pattern.fullmatch(event)):
             return False
         choices = dict_entries(chunk.get("choices"))
         varying = (choices[0].get("index") if choices else None, chunk.get("created"))
-        many = known and varying != self._varying
+        many = known is not None and varying != self._varying
         rules = RULES[kind_of(chunk) or "chat"]
         template = learn(event, chunk, rules, many=many, still=False)
         self._mould = None if template is None else Mould(template, self._decoder.trusting)
         self._varying = varying
         return True
+
+    def _only_chunk_of(self, event: bytes) -> dict[str, Any] | None:
+        """Give *event* to the slow road; return its chunk, if it is just that, and clean."""
+        starts_clean = self.framer.is_between_events
+        before = self._log.repairs
+        self._taken = 0
+        self.framer.feed(event)
+        is_clean = starts_clean and self._taken == 1 and self._log.repairs == before
+        if not is_clean or self._is_done or not self.framer.is_between_events:
+            return None
+        chunk = None if self._latest is None else self._latest.value
+        return chunk if type(chunk) is dict else None
 
     def _can_run(self) -> bool:
         return not self._is_done and self.framer.is_between_events

@@ -49,7 +49,7 @@ def test_defaults():
     assert attrs.asdict(Limits()) == DEFAULTS
 
 
-@pytest.mark.parametrize("bound", [-1, 1.5, "1", b"1", [1]], ids=repr)
+@pytest.mark.parametrize("bound", [-1, 1.5, "1", b"1", [1], True, False], ids=repr)
 def test_wrong_bounds(bound):
     """Told where they are made, with the name, rather than when they are crossed."""
     with pytest.raises(TypeError, match="text must be an integer of at least 0, or None, not "):
