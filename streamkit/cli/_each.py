@@ -11,7 +11,7 @@ from typing import TextIO
 
 from ._command import integer
 from ._files import File, Files
-from ._inputs import OK, Failed, Found, files_of, read_file
+from ._inputs import INCOMPLETE, OK, Failed, Found, files_of, read_file
 from ._output import put, tell
 from ._said import Said, Say
 
@@ -85,6 +85,7 @@ def said(args: argparse.Namespace, say: Say) -> Iterator[Said]:
     files = files_of(args)
     yield from said_of(args, say, taken(args, files), len(files.found()))
     tell_skipped(files)
+    yield Said(status=OK if files.taken else INCOMPLETE)
 
 
 def print_each(args: argparse.Namespace, say: Say, output: TextIO | None = None) -> int:
@@ -131,7 +132,9 @@ def _one_by_one(args: argparse.Namespace, files: Iterator[File]) -> Iterator[Fil
 
 
 def tell_skipped(files: Files) -> None:
-    """Say which of *files* were skipped, if any were."""
+    """Say which of *files* were skipped, if any were, and if there was none to be read."""
     note = files.note()
     if note is not None:
         tell(note)
+    if not files.taken:
+        tell("there is no recording in what was named")

@@ -103,11 +103,13 @@ class Files:
 
     Attributes:
         skipped: How many files of folders were skipped, by why.
+        taken: How many files were to be read.
     """
 
     names: Sequence[str]
     own: Sequence[str | int] = ()
     skipped: Counter[str] = attrs.field(factory=Counter)
+    taken: int = 0
     _found: list[File] | None = None
 
     def found(self) -> list[File]:
@@ -125,6 +127,7 @@ class Files:
     def takes(self, file: File) -> bool:
         """Tell whether *file* is to be read; one that a folder had is looked at first."""
         if file.is_named or file.error is not None or may_be_recording(Path(file.name)):
+            self.taken += 1
             return True
         self.skipped[NO_RECORDING] += 1
         return False

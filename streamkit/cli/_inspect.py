@@ -70,8 +70,11 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
             for issue in item.late:
                 place = "" if issue.event is None else f"event {issue.event}: "
                 tell(f"{source}: {place}{issue.code}: {issue.message}")
+            if head != source:
+                tell(f"{source}: there are no events")
             yield Said(status=item.status)
         elif args.json:
+            head = source
             yield Said(encode(row_data(item, source)) + "\n")
         else:
             if head != source:

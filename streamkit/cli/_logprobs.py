@@ -17,6 +17,7 @@ from ._escape import escape_text
 from ._inputs import Found, add_reading_arguments
 from ._output import has_colour
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
+from ._verdict import reasons
 
 
 __all__ = ["COMMAND"]
@@ -81,7 +82,9 @@ def _lines(found: Found, least: int) -> Iterator[str]:
         for name, tokens in token_lists(choice):
             has_any = True
             yield from _list(f"choice {choice.get('index')} · {name}", tokens, least, width)
-    if not has_any:
+    if response is None:
+        yield fit(f"  no response: {reasons(found.outcome)}", width)
+    elif not has_any:
         yield "  no logprobs: ask the server for them (logprobs, top_logprobs)"
 
 

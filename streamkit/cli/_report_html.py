@@ -12,7 +12,7 @@ from ._command import Command
 from ._files import STDIN
 from ._html import document, text, wide_table
 from ._html_stream import stream_section
-from ._inputs import OK, Failed, add_reading_arguments
+from ._inputs import INCOMPLETE, OK, Failed, add_reading_arguments
 from ._inspect import HEAD, NUMBERS, Notes, row_cells
 from ._output import add_output_argument, open_output, put_all
 from ._trace import Row, Traced, trace
@@ -82,6 +82,9 @@ def _body(args: argparse.Namespace, state: _State) -> Iterator[str]:
         else:
             _keep(item, state)
     yield from _events(last, state)
+    if last is None:
+        state.status = INCOMPLETE
+        yield '<p class="note">There is no recording in what was named.</p>\n'
 
 
 def _keep(row: Row, state: _State) -> None:

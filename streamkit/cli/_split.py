@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
             status = max(status, _write(path, item, args.to))
         elif isinstance(item, Traced):
             tell(f"{source}: no stream")
-            status = max(status, INCOMPLETE)
-    return status
+    return status if number else max(status, INCOMPLETE)
 
 
 def safe_name(number: int, traced: Traced, form: str) -> str:

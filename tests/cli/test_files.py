@@ -234,6 +234,23 @@ def test_skipped_are_told(run, tree):
     assert result.err.count("skipped in folders") == 1
 
 
+READERS = ["rebuild", "show", "check", "inspect", "stats", "logprobs"]
+OTHERS = [["convert", "--to", "sse"], ["split", "--into", "out"], ["report"], ["serve"]]
+
+
+@pytest.mark.parametrize("command", [*([name] for name in READERS), *OTHERS], ids=" ".join)
+def test_folder_without_recordings(run, tree, command):
+    """There was nothing to do: that is said, and no success."""
+    (tree / "none").mkdir()
+    result = run(*command, "none")
+    assert result.status == 1
+    assert "streamkit: there is no recording in what was named\n" in result.err
+    (tree / "none/notes.txt").write_text("Buy milk.\n")
+    result = run(*command, "none")
+    assert result.status == 1
+    assert "1 no recordings; name a file to have it read\n" in result.err
+
+
 @POSIX
 def test_odd_names(run, tree):
     """Escapes and bytes that are no UTF-8 are shown as escapes, in text and in JSON."""

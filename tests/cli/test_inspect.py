@@ -31,6 +31,14 @@ def test_rows(run, files):
     assert lines[4].split()[4] == "done"
 
 
+def test_no_events(run, files):
+    """That is said, in each form."""
+    for options in ([], ["--json"]):
+        result = run("inspect", *options, "empty.sse", "whole.sse")
+        assert result.status == 1
+        assert result.err == "streamkit: empty.sse: there are no events\n"
+
+
 def test_what_comes_to_light_at_the_end(run, files):
     """A file that was cut says so when all of it was shown; each file says it once."""
     (files / "cut.sse.gz").write_bytes(gzip.compress(WHOLE)[:-9])
