@@ -44,6 +44,8 @@ EXAMPLES = """\
 HEAD = ("event", "time", "offset", "size", "kind", "choice", "adds")
 WIDTHS = (6, 9, 9, 6, 6, 6)
 NUMBERS = 4
+# Where a terminal has fewer cells, there is room for these alone, and what is added.
+NARROW, NEEDED = 72, (HEAD.index("event"), HEAD.index("kind"))
 # What one event adds may be a whole image; a row has room for its beginning.
 MOST_TEXT = 200
 
@@ -91,6 +93,8 @@ def _line(cells: Sequence[str], width: int | None) -> str:
         pad(fit(cell, None), wide, right=number < NUMBERS)
         for number, (cell, wide) in enumerate(zip(cells, WIDTHS, strict=False))
     ]
+    if width is not None and width < NARROW:
+        fixed = [fixed[place] for place in NEEDED]
     text = "  ".join([*fixed, fit(cells[-1], None)]).rstrip()
     return fit(text, width)
 

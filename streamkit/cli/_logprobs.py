@@ -13,7 +13,7 @@ from streamkit._json import encode
 from ._columns import clip, fit, pad, terminal_width, width_of
 from ._command import Command, integer
 from ._each import add_jobs_argument, print_each, say_each
-from ._escape import escape_text
+from ._escape import escape_line, escape_text
 from ._inputs import Found, add_reading_arguments
 from ._output import has_colour
 from ._tokens import Token, least_sure, percent, perplexity, token_lists
@@ -76,14 +76,14 @@ def _lines(found: Found, least: int) -> Iterator[str]:
     width = terminal_width()
     response = found.outcome.response
     data = {} if response is None else to_dict(response)
-    yield fit(f"{found.source} #{found.number} · {data.get('id') or '-'}", width)
+    yield escape_line(f"{found.source} #{found.number} · {data.get('id') or '-'}")
     has_any = False
     for choice in data.get("choices", ()):
         for name, tokens in token_lists(choice):
             has_any = True
             yield from _list(f"choice {choice.get('index')} · {name}", tokens, least, width)
     if response is None:
-        yield fit(f"  no response: {reasons(found.outcome)}", width)
+        yield escape_line(f"  no response: {reasons(found.outcome)}")
     elif not has_any:
         yield "  no logprobs: ask the server for them (logprobs, top_logprobs)"
 
@@ -94,7 +94,7 @@ def _list(head: str, tokens: Sequence[Token], least: int, width: int | None) -> 
     facts = [head, f"{len(tokens)} tokens"]
     facts += [f"perplexity {surprise:.4g}" if surprise is not None else "perplexity unknown"]
     facts += [f"{len(tokens) - known} without a usable logprob"] if known < len(tokens) else []
-    yield fit("  " + " · ".join(facts), width)
+    yield escape_line("  " + " · ".join(facts))
     if has_colour():
         yield INDENT + "".join(_legend())
     yield from _text(tokens, width)

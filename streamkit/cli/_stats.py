@@ -14,9 +14,10 @@ from streamkit._converter import to_dict
 from streamkit._json import encode
 from streamkit._timing import Timing
 
-from ._columns import fit, seconds, terminal_width
+from ._columns import seconds
 from ._command import Command
 from ._each import add_jobs_argument, said
+from ._escape import escape_line
 from ._files import File
 from ._inputs import Failed, add_reading_arguments
 from ._output import put
@@ -202,8 +203,7 @@ def _rate(value: float | None) -> str:
 
 def _lines(stats: dict[str, Any], timing: Timing | None) -> Iterator[str]:
     head = [f"{stats['source']} #{stats['stream']}", stats["id"], stats["model"], stats["state"]]
-    width = terminal_width()
-    yield fit(" · ".join(spelled(part) for part in head if part), width)
+    yield escape_line(" · ".join(spelled(part) for part in head if part))
     rows = [
         ("size", _size(stats)),
         *timing_lines(timing),
@@ -211,12 +211,11 @@ def _lines(stats: dict[str, Any], timing: Timing | None) -> Iterator[str]:
         ("issues", _counts(stats["issue_counts"])),
     ]
     for name, value in rows:
-        yield fit(f"  {name:20}  {value}", width)
+        yield escape_line(f"  {name:20}  {value}")
 
 
 def _total_lines(total: dict[str, Any]) -> Iterator[str]:
-    width = terminal_width()
-    yield fit(f"total · {total['streams']} streams · {_counts(total['states'])}", width)
+    yield escape_line(f"total · {total['streams']} streams · {_counts(total['states'])}")
     rows = [
         ("size", _size(total)),
         *((name.replace("_", " "), _spread_text(total, name)) for name in SPREADS),
@@ -224,7 +223,7 @@ def _total_lines(total: dict[str, Any]) -> Iterator[str]:
         ("issues", _counts(total["issue_counts"])),
     ]
     for name, value in rows:
-        yield fit(f"  {name:20}  {value}", width)
+        yield escape_line(f"  {name:20}  {value}")
 
 
 SPREADS = {"first_content": seconds, "gap_max": seconds, "tokens_per_second": _rate}

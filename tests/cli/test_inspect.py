@@ -128,9 +128,17 @@ def test_a_form_that_cannot_be_read(run, monkeypatch):
 
 
 def test_width(run, monkeypatch):
-    """In a terminal no line is wrapped."""
+    """In a terminal no line is wrapped; in a narrow one there are fewer columns."""
     monkeypatch.setattr(_inspect, "terminal_width", lambda: 40)
-    assert max(map(width_of, run("inspect", stdin=CUT).out.splitlines())) == 40
+    lines = run("inspect", stdin=sse(chunk(content="a" * 99))).out.splitlines()
+    assert max(map(width_of, lines)) == 40
+    assert lines[1:] == [
+        " event  kind    adds",
+        '     0  chunk   content "' + "a" * 14 + "…",
+        "     1  done",
+    ]
+    monkeypatch.setattr(_inspect, "terminal_width", lambda: 80)
+    assert run("inspect", stdin=CUT).out.splitlines()[1].split() == list(_inspect.HEAD)
 
 
 # -- Columns -------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -115,3 +116,13 @@ def test_wrong_types_and_hostile_text(run):
     assert "3 characters · 9 completion tokens" in result.out
     assert "total · 2 streams" in result.out
     assert run("stats", stdin=sse({"id": "a", "choices": [], "usage": 7})).status in (0, 1)
+
+
+def test_nothing_is_cut(run, monkeypatch):
+    """Also in a narrow terminal: what is said of a stream is no table."""
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True)
+    give(monkeypatch, [event(chunk(content="a" * 50, finish="stop"), 1e9)])
+    out = run("stats").out
+    assert "(since the first chunk; when the request was sent is not recorded)\n" in out
+    assert "…" not in out
