@@ -28,6 +28,7 @@ from ._bodies import BlockFile
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import recordings
 from ._row_values import find
+from ._row_words import has_words
 
 
 __all__ = ["FORMS"]
@@ -141,12 +142,13 @@ def _looks(head: bytes) -> int:
 
 
 def _holds_stream(row: list[str]) -> bool:
-    return find(dict(zip(NAMES, row, strict=False))) is not None
+    fields = dict(zip(NAMES, row, strict=False))
+    return find(fields) is not None or has_words([fields])
 
 
 def _is_quoted(text: str, rows: list[list[str]]) -> bool:
     """Tell whether streams stand in fields: in quotation marks, but for base64, and behind tabs."""
-    if FIELD.search(text):
+    if FIELD.search(text) or QUOTE.search(text):
         return True
     return any(is_binary_text(field) for row in rows for field in row)
 

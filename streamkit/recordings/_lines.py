@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+import attrs
+
 from streamkit._json import BadJSON, Decoder
 from streamkit._limits import Limits
 
 from ._clock import TIME, Clock
 from ._containers import CRI, Source, from_cri, from_docker, from_journal
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._prefix import find_payload, mode_of, without_prefixes
+from ._prefix import CHUNK, find_payload, mode_of, mode_of_stream, without_prefixes
+from ._row_values import Path, as_bytes, at, find, json_of
 from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 
 
@@ -26,7 +29,6 @@ __all__ = ["FORMS"]
 # A line that is of the stream itself, without any prefix.
 BARE = re.compile(rb"[ \t]*(?:(?:data|event|id|retry)?:|\[?\{|\[\s*\Z|\[DONE\])")
 BARE_FIELD = re.compile(rb"[ \t]*data:")
-CHUNK = re.compile(rb"[\"']choices\\?[\"']|\bchoices=|chat\.completion|text_completion|\[DONE\]")
 
 
 # How the lines of a log begin that has no time.
@@ -50,18 +52,30 @@ def _without_any(pieces: Iterator[Piece]) -> Iterator[Piece]:
         return _late(first, pieces)
     shown = _tally(rows)
     if shown.mode is not None and shown.prefixed:
-        pieces = without_prefixes(pieces, shown.mode)
+        pieces = _from_rows(without_prefixes(pieces, shown.mode))
     return pieces
 
 
+def _from_rows(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Return *pieces*, or what they hold if they are rows: objects with a chunk in a field."""
+    first, pieces = look_ahead(pieces, is_long_enough(HEAD, lambda piece: len(piece.data)))
+    path = next(filter(None, (find(_row(piece)) for piece in first)), None)
+    if path is None:
+        return pieces
+    return (attrs.evolve(piece, data=_held(piece, path)) for piece in pieces)
+
+
+def _row(piece: Piece) -> object:
+    return json_of(piece.data.decode("utf-8", "replace"))
+
+
+def _held(piece: Piece, path: Path) -> bytes:
+    value = at(_row(piece), path)
+    return piece.data if value is None else as_bytes(value).rstrip(b"\n") + b"\n"
+
+
 def _has_stream(rows: Iterable[bytes]) -> bool:
-    return any(_mode_of_stream(row) or BARE_FIELD.match(row) for row in rows)
-
-
-def _mode_of_stream(row: bytes) -> str | None:
-    """Return what the payload of *row* is, if it is one of a stream, and no other of a log."""
-    mode = mode_of([row])
-    return mode if mode == "sse" or CHUNK.search(row) else None
+    return any(mode_of_stream(row) or BARE_FIELD.match(row) for row in rows)
 
 
 def _late(first: list[Piece], pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -72,9 +86,9 @@ def _late(first: list[Piece], pieces: Iterator[Piece]) -> Iterator[Piece]:
     the *first* lines are handed on, so that the framing says what they are.
     """
     for piece in pieces:
-        mode = _mode_of_stream(piece.data)
+        mode = mode_of_stream(piece.data)
         if mode is not None and _tally([piece.data]).prefixed:
-            yield from without_prefixes(chain([piece], pieces), mode)
+            yield from _from_rows(without_prefixes(chain([piece], pieces), mode))
             return
         if mode is not None or BARE_FIELD.match(piece.data):
             yield from chain(first, [piece], pieces)

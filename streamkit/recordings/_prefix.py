@@ -21,14 +21,16 @@ from ._python_value import NoValue, data_of, refusal
 from ._text import COLOUR
 
 
-__all__ = ["Payload", "find_payload", "mode_of", "without_prefixes"]
+__all__ = ["CHUNK", "Payload", "find_payload", "mode_of", "mode_of_stream", "without_prefixes"]
 
 # No prefix has a quotation mark or a brace: what stands behind one is a part of
 # something else, such as a column of a table.  An angle bracket may begin one: a
 # priority (RFC 5424, section 6), or an arrow; or be of Python's name for a function.
+# The labels that Loki shows have both.
 _PREFIX = (
     rb"(?P<prefix>(?:<\d{1,3}>|<{1,3}[\-=]{0,2}[ ])?"
-    rb"(?:[^{}\"'`<\r\n]|<(?:module|lambda|locals|genexpr|(?:list|dict|set)comp)>){0,300}?)"
+    rb"(?:[^{}\"'`<\r\n]|<(?:module|lambda|locals|genexpr|(?:list|dict|set)comp)>"
+    rb"|\{(?:[A-Za-z_][\w.]{0,80}=\"[^\"{}\r\n]{0,300}\"[,]?[ ]?){1,60}\}){0,300}?)"
     rb"(?<![\w.\-])"
 )
 _MODES = {
@@ -41,6 +43,7 @@ _MODES = {
     ),
 }
 MODES = {mode: re.compile(_PREFIX + pattern) for mode, pattern in _MODES.items()}
+CHUNK = re.compile(rb"[\"']choices\\?[\"']|\bchoices=|chat\.completion|text_completion|\[DONE\]")
 # What may follow a prefix that was learned, or go on on a line that has none.
 GOES_ON = re.compile(rb"[ \t]*\r?\n?\Z|(?:data|event|id|retry)?:|\[DONE\]|[{}\[\]\"]|[ \t]+\S")
 DIGITS = re.compile(rb"\d+")
@@ -78,6 +81,12 @@ def mode_of(rows: Iterable[bytes]) -> str | None:
         if any(find_payload(row, mode) for row in rows):
             return mode
     return None
+
+
+def mode_of_stream(row: bytes) -> str | None:
+    """Return what the payload of *row* is, if it is one of a stream, and no other of a log."""
+    mode = mode_of([row])
+    return mode if mode == "sse" or CHUNK.search(row) else None
 
 
 def _learn(prefix: bytes) -> re.Pattern[bytes]:

@@ -35,7 +35,7 @@ from ._row_values import (
 from ._traces import final_of
 
 
-__all__ = ["Plan", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
+__all__ = ["Plan", "holds_stream", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
 
 GROUPS = (
     "stream_id",
@@ -123,6 +123,11 @@ def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
         time=time,
         newest_first=not (is_body or order) and _is_newest_first(rows, time),
     )
+
+
+def holds_stream(row: Any) -> bool:
+    """Tell whether *row* has a stream, or the message that is left of one."""
+    return find(row) is not None or final_of(row) is not None
 
 
 def identity(value: Any) -> Any:

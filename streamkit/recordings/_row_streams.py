@@ -19,8 +19,9 @@ from streamkit._issues import Issue
 from ._bodies import body_recording, undone
 from ._elements import bound_of
 from ._pieces import Piece, ReadOptions, Recording
-from ._row_plan import Plan, identity, is_list_of_rows, is_text, path_in, plan_of
+from ._row_plan import Plan, holds_stream, identity, is_list_of_rows, is_text, path_in, plan_of
 from ._row_values import as_bytes, at, find, is_stream, number_of, paired, seconds
+from ._row_words import has_words, without_words
 from ._traces import final_of
 
 
@@ -50,9 +51,12 @@ def recordings(rows: Iterable[Any], options: ReadOptions) -> Iterator[Recording]
     rows = iter(rows)
     sample = _sample(rows)
     good = [row for row in sample if not isinstance(row, BadRow)]
-    plan = plan_of(good, options)
     rows = chain(sample, rows)
     del sample
+    if options.field is None and not any(map(holds_stream, good)) and has_words(good):
+        yield from recordings(without_words(rows), options)
+        return
+    plan = plan_of(good, options)
     if plan.is_list:
         yield from _inner(rows, plan, options)
     elif plan.is_body:

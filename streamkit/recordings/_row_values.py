@@ -24,6 +24,7 @@ __all__ = [
     "as_bytes",
     "at",
     "find",
+    "is_skipped",
     "is_stream",
     "json_of",
     "number_of",
@@ -171,11 +172,16 @@ def _children(value: Any) -> Iterator[tuple[str | int, Any]]:
     if isinstance(value, str):
         value = json_of(value) if len(value) < HEAD * 16 else None
     if isinstance(value, Mapping):
-        names = [key for key in value if isinstance(key, str) and not SKIPPED.match(_snake(key))]
+        names = [key for key in value if isinstance(key, str) and not is_skipped(key)]
         for key in sorted(names, key=lambda name: RANK.get(_snake(name), len(RANK))):
             yield key, value[key]
     elif isinstance(value, list):
         yield from enumerate(value[:ITEMS])
+
+
+def is_skipped(name: object) -> bool:
+    """Tell whether what is called *name* went to the server."""
+    return isinstance(name, str) and SKIPPED.match(_snake(name)) is not None
 
 
 def _snake(name: str) -> str:

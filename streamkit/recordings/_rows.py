@@ -19,6 +19,7 @@ from ._elements import CutShort, decoded, objects
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import BadRow, recordings
 from ._row_values import TIMES, find, is_stream, paired, seconds
+from ._row_words import has_words
 from ._text import HEAD
 from ._traces import final_of, spread
 
@@ -74,7 +75,9 @@ def _score(row: Any) -> int:
         return 70 if any(seconds(row.get(name), name) is not None for name in TIMES) else 0
     if path is not None:
         return 86
-    return 80 if final_of(row) else 0
+    if final_of(row):
+        return 80
+    return 70 if has_words([row]) else 0
 
 
 def _read_json(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:

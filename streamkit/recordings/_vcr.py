@@ -1,5 +1,6 @@
 """
-VCR cassettes: vcrpy's and Betamax's, in YAML and JSON; ruby-vcr's and go-vcr's.
+VCR cassettes: vcrpy's and Betamax's, in YAML and JSON; ruby-vcr's and go-vcr's; and
+the recordings of `responses`.
 
 YAML is read with PyYAML's safe loader, and only after its events were counted:
 how deep it nests, and how large it would be with every alias written out.
@@ -29,8 +30,9 @@ JSON_LIST = re.compile(rb'"(?:http_)?interactions"\s*:\s*\[')
 JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 YAML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:(?:#|---|%|version:|recorded_with:)[^\n]*\n|[ \t\r]*\n)*"
-    rb"(?:http_)?interactions:[ \t]*[\r\n\[&]"
+    rb"(?:(?:http_)?interactions:[ \t]*[\r\n\[&]|responses:[ \t]*\r?\n[ \t]*-[ \t]+response:)"
 )
+LISTS = ("interactions", "http_interactions", "responses")
 DEPTH = 64
 # How many nodes a cassette may have, aliases written out: 64 MiB of small ones.
 NODES = 4_000_000
@@ -57,7 +59,7 @@ def _read_json(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Record
 
 def _read_yaml(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     document = _load(whole(blocks, bound_of(options.limits)))
-    found = [document.get(key) for key in ("interactions", "http_interactions")]
+    found = [document.get(key) for key in LISTS]
     lists = [value for value in found if isinstance(value, list)]
     return _recordings(chain.from_iterable(lists), options, Decoder(limits=options.limits))
 
@@ -91,7 +93,8 @@ def _dict(value: Any) -> dict[str, Any]:
 def _recording(interaction: Any, number: int, options: ReadOptions) -> Recording | None:
     """Return the recording of *interaction*, or None if its response is of another kind."""
     interaction = _dict(interaction)
-    request, response = _dict(interaction.get("request")), _dict(interaction.get("response"))
+    response = _dict(interaction.get("response"))
+    request = _dict(interaction.get("request")) or response  # `responses` has one object
     name, path = exchange_name(
         number,
         "interaction",
@@ -101,7 +104,8 @@ def _recording(interaction: Any, number: int, options: ReadOptions) -> Recording
     headers = response.get("headers")
     raw, notes = _raw(response)
     body, more = undone(raw, header(headers, "content-encoding"), options.limits)
-    if not fits(header(headers, "content-type"), body, path):
+    kind = header(headers, "content-type") or str(response.get("content_type", ""))
+    if not fits(kind, body, path):
         return None
     notes = (*notes, *more)
     if not body and not notes:

@@ -82,6 +82,17 @@ def test_names(key):
         assert recording.name == "interaction 2: POST /v1/chat/completions"
 
 
+def test_responses():
+    """The recorder of `responses` keeps a request and its response as one, without headers."""
+    one = {"body": BODY, "content_type": "text/event-stream", "method": "POST", "url": URI}
+    page = {"body": "<html>", "content_type": "text/html", "method": "GET", "url": URI}
+    data = dumped({"response": page}, {"response": one | {"status": 200}}, key="responses")
+    (recording,) = read(YAML, data.partition(b"version")[0])
+    assert recording.name == "interaction 2: POST /v1/chat/completions"
+    assert text(recording) == "Hello"
+    assert YAML.looks(data) == 95
+
+
 def deflated(body):
     squeeze = zlib.compressobj(wbits=-15)
     return squeeze.compress(body) + squeeze.flush()
@@ -254,6 +265,8 @@ def test_bad_json():
         (cassette(interaction(BODY)), (0, 92)),
         (cassette(interaction(BODY), key="http_interactions"), (0, 92)),
         (b"interactions: see below", (0, 0)),
+        (b"responses:\n- response:\n", (95, 0)),
+        (b"responses:\n  '200':\n", (0, 0)),
         (b"data: interactions:\n", (0, 0)),
         (BODY.encode(), (0, 0)),
         (b'{"text": "\\"interactions\\": ["}', (0, 0)),
