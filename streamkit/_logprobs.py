@@ -56,7 +56,7 @@ class Logprobs(Cell):
 
     def _add_others(self, others: dict[str, Any], context: Context) -> None:
         for name in others:
-            self._fields.setdefault(name, None)
+            self._fields.setdefault(name)
         set_last(self._fields, others, context)
 
     def _list(self, name: str) -> Entries:

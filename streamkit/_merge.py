@@ -181,8 +181,6 @@ def _by_index(state: State, name: str, value: Any, context: Context) -> None:
 def _distinct(state: State, name: str, value: Any, context: Context) -> None:
     kept = state.get(name)
     if isinstance(value, dict) and not (type(kept) is Distinct and kept.entries):
-        if type(kept) is Distinct:
-            del state[name]  # [] came first, and said nothing
         _merge(state, name, value, context)
     elif isinstance(value, list) and (kept is None or type(kept) is Distinct):
         if kept is None:

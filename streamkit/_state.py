@@ -97,7 +97,7 @@ class Context:
             return [item if type(item) in ATOMS else self._copy(item, room - 1) for item in value]
         if kind is dict or isinstance(value, Mapping):
             return {
-                (key if type(key) is str and key.isascii() else self._copy(key, 1)): (
+                (key if type(key) is str and key.isascii() else self.name(key)): (
                     item if type(item) in ATOMS else self._copy(item, room - 1)
                 )
                 for key, item in value.items()
@@ -106,7 +106,7 @@ class Context:
 
     def name(self, name: Any) -> Any:
         """Return *name*, that of a field, as it may be stored: without half surrogates."""
-        return name if type(name) is str and name.isascii() else self._copy(name, 1)
+        return name if not isinstance(name, str) or name.isascii() else self.mend(name)
 
     def mend(self, text: str) -> str:
         """Return *text* with surrogate pairs joined and halves replaced."""
@@ -229,7 +229,7 @@ class Text(Cell):
         self._blocks.append(block)
         self._waiting += len(block)
         # Joining when a sixteenth is new keeps the whole linear, and its peak small.
-        if self._waiting > max(LEAST_JOINED, len(self._whole) // 16):
+        if self._waiting > LEAST_JOINED and self._waiting * 16 > len(self._whole):
             self._join()
 
     def _mended(self, new: str) -> str:

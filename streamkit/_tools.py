@@ -17,7 +17,8 @@ from ._errors import quote
 from ._json import encode, is_whole_object
 from ._kinds import dict_entries
 from ._scan import NestingScan
-from ._state import Cell, Context, State, Text, plain_values
+from ._state import Cell, Context, State, Text
+from ._views import copy_json
 
 
 __all__ = ["Call", "FunctionCallText", "ToolCalls"]
@@ -95,10 +96,9 @@ class FunctionCallText(Cell):
         self._text.untold = []
         if self._is_whole:
             self._is_whole = not new.strip()
-            self._scan = self._scan if self._is_whole else None
-        elif self._scan is not None and self._scan.feed(new.encode("utf-8", "replace")):
+        elif self._scan is not None and self._scan.feed(new.encode(errors="replace")):
             self._is_whole = is_whole_object(self._text.so_far())
-            self._scan = self._scan if self._is_whole else None
+            self._scan = None  # it has closed: whole now, or never
         return self._is_whole
 
     @property
@@ -112,7 +112,7 @@ class FunctionCallText(Cell):
         return {
             "name": self.name or None,
             self.text_name: text,
-            **plain_values(self._fields, context),
+            **copy_json(self._fields),
         }
 
 
@@ -205,7 +205,7 @@ class Call(Cell):
             value["function"] = self._function.value(context)
         if self._custom is not None:
             value["custom"] = self._custom.value(context)
-        return {**value, **plain_values(self._fields, context)}
+        return {**value, **copy_json(self._fields)}
 
 
 class ToolCalls(Cell):

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from streamkit import InvalidChunk, LimitExceeded, Limits
 from streamkit._issues import IssueLog
-from streamkit._state import Context, Text, is_empty, plain_value, plain_values
+from streamkit._json import MAX_DEPTH
+from streamkit._state import (
+    LEAST_JOINED,
+    PIECES,
+    Context,
+    Text,
+    is_empty,
+    plain_value,
+    plain_values,
+)
 
 
 def context_of(**options):
@@ -79,13 +88,15 @@ def test_kept_values_share_nothing_with_the_callers():
     assert kept["a"][1][0] is not value["a"][1][0]
 
 
-def test_values_nested_too_deep_are_not_kept():
-    """What could not be read again is refused when it comes."""
-    value = []
-    for _ in range(1000):
-        value = [value]
+@pytest.mark.parametrize("wrap", [lambda it: [it], lambda it: {"a": it}], ids=["list", "object"])
+def test_values_nested_too_deep_are_not_kept(wrap):
+    """What could not be read again is refused when it comes; one level less is kept."""
+    value = wrap(5)
+    for _ in range(MAX_DEPTH - 1):
+        value = wrap(value)
+    assert context_of().keep(value) == value
     with pytest.raises(RecursionError):
-        context_of().keep(value)
+        context_of().keep(wrap(value))
 
 
 def test_owned_values_are_not_copied():
@@ -101,6 +112,12 @@ def test_owned_values_are_not_copied():
         ("\ud83d\ude00", "\U0001f600", False),
         ("é", "é", False),
         (["\ude00"], ["\ufffd"], True),
+        ({"\ude00": "\ud83d"}, {"\ufffd": "\ufffd"}, True),
+        (
+            [{"\ud83d\ude00": 1, "é": 2, 5: 3, ("a",): 4}],
+            [{"\U0001f600": 1, "é": 2, 5: 3, ("a",): 4}],
+            False,
+        ),
     ],
     ids=ascii,
 )
@@ -160,6 +177,8 @@ def text_of(*pieces, **options):
         (["\ud83d", "a"], "\ufffda", True),
         (["\ude00", "a"], "\ufffda", True),
         (["\ud83d", "\ud83d", "\ude00"], "\ufffd\U0001f600", True),
+        (["\ud800", "\udc00"], "\U00010000", False),
+        (["\udbff", "\udfff"], "\U0010ffff", False),
     ],
     ids=ascii,
 )
@@ -218,6 +237,31 @@ def test_many_pieces_are_joined_now_and_then():
     assert text.so_far() == "0123456789" * 500
     text.add("x", context)
     assert text.value(context) == "0123456789" * 500 + "x"
+
+
+def test_how_much_is_kept_in_pieces():
+    """They become blocks, and blocks the text: never many strings, and rarely a long copy."""
+    text, _ = text_of(*["x"] * PIECES)
+    assert (len(text._pieces), text._blocks) == (0, ["x" * PIECES])
+    for count in range(LEAST_JOINED // PIECES - 1):
+        text.extend("y" * PIECES)
+        assert len(text._blocks) == count + 2
+    text.extend("z")
+    assert (text._blocks, len(text._whole)) == ([], LEAST_JOINED + 1)
+    text.extend("y" * LEAST_JOINED)
+    assert len(text._blocks) == 1
+    text.extend("y")
+    assert (text._blocks, text.size) == ([], 2 * (LEAST_JOINED + 1))
+
+
+def test_how_much_is_new_when_a_long_text_is_joined():
+    """More than a sixteenth."""
+    text = Text()
+    text.extend("x" * 16 * 20_000)
+    text.extend("y" * 20_000)
+    assert len(text._blocks) == 1
+    text.extend("z")
+    assert text._blocks == []
 
 
 def test_pieces_that_a_reader_has_not_seen():

@@ -11,12 +11,20 @@ from streamkit import (
     ChoiceAccumulator,
     CompletionChoice,
     InvalidChunk,
+    Issue,
     LimitExceeded,
     Limits,
+    Outcome,
     Rule,
+    finalize,
     to_dict,
 )
+from streamkit._issues import IssueLog
 from streamkit._json import MAX_DEPTH
+from streamkit._merge import APPLY, merge_fields
+from streamkit._rules import Table
+from streamkit._state import Context
+from streamkit._tools import ToolCalls
 
 from . import accumulate, chunk, codes, deltas, entries, message, outcome_of, texts
 
@@ -289,6 +297,78 @@ def test_half_a_pair_in_a_choice_alone():
     assert alone.snapshot().extra == {"x": "\ufffd", "reasoning": "\ufffd"}
 
 
+# -- Rules ---------------------------------------------------------------------------
+
+
+class ByName(Table):
+    """A table that is asked by name alone."""
+
+    def rule_for(self, name, value):
+        raise AssertionError(f"{name} has a rule of its own")
+
+
+def test_what_is_kept_already_is_passed_over(monkeypatch):
+    """A null too, and what follows in the same object is merged; no type is looked at."""
+    table = ByName(dict.fromkeys("xyz", Rule.LAST), *[Rule.DROP] * 4)
+    context, state = Context(IssueLog(), Limits()), {}
+    merge_fields(state, {"x": None, "y": "a", "z": 5}, table, context)
+    assert state == {"y": "a", "z": 5}
+    merge_fields(state, {"y": 5, "z": "a"}, table, context)
+    assert state == {"y": 5, "z": "a"}
+    monkeypatch.delitem(APPLY, Rule.LAST)
+    merge_fields(state, {"y": 5, "z": "a"}, table, context)
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "expected"),
+    [
+        (Rule.LAST, [True, 1], 1),
+        (Rule.LAST, [1, True], True),
+        (Rule.LAST, [1, 1.0], 1.0),
+        (Rule.EXTEND, [[1], [1]], [1, 1]),
+        (Rule.CONCAT, ["a", "a"], "aa"),
+    ],
+    ids=str,
+)
+def test_what_is_equal_and_not_the_same(rule, values, expected):
+    """The type counts, and the rule where it adds up."""
+    response = accumulate([chunk(x=value) for value in values], rules={"x": rule}).snapshot()
+    assert repr(response.extra["x"]) == repr(expected)
+
+
+def test_rules_that_are_no_mapping():
+    """The message shows them."""
+    told = r"^rules must be a mapping from path to Rule, not \['x'\]$"
+    with pytest.raises(TypeError, match=told):
+        Accumulator(rules=["x"])
+
+
+def test_text_is_no_sequence_of_chunks():
+    """The message says what it is."""
+    with pytest.raises(TypeError, match=r"^chunks must be an iterable of chunks, not bytes; "):
+        finalize(b"")
+
+
+def test_issues_of_two_halves_are_counted_and_in_order():
+    """What belongs to no event comes last; each code is counted over both."""
+    own = (Issue("b", "of the merging", 1), Issue("d", "of the end"))
+    outcome = Outcome(response=None, complete=False, issues=own, issue_counts={"b": 1, "x": 1})
+    both = outcome.among([Issue("a", "first", 0), Issue("c", "later", 2)], {"a": 1, "x": 2}, 3)
+    assert [issue.code for issue in both.issues] == ["a", "b", "c"]
+    assert both.issue_counts == {"a": 1, "b": 1, "x": 3}
+    assert outcome.among([], {}, None).issues == own
+
+
+def test_a_dump_is_asked_for_json():
+    """Enums and dates are as the wire has them, where the dump can do that."""
+
+    class Modes:
+        def model_dump(self, *, mode="python"):
+            return {"choices": [], "x": mode}
+
+    assert accumulate([Modes()]).snapshot().extra == {"x": "json"}
+
+
 # -- Cells ---------------------------------------------------------------------------
 
 
@@ -311,3 +391,91 @@ def test_half_a_pair_in_reasoning():
     """It is U+FFFD, and told."""
     outcome = outcome_of(deltas({"reasoning_details": [{"index": 0, "text": "a\ud83d"}]}))
     assert codes(outcome)[0] == "lone_surrogate"
+
+
+# -- Tool calls ----------------------------------------------------------------------
+
+
+def test_a_fragment_that_says_nothing_hides_no_other():
+    """And is no call, whatever its index."""
+    chunks = deltas({"tool_calls": [{"index": 1}, {"index": 0, **WHOLE}, {"index": 2}]})
+    assert [each["id"] for each in message(chunks)["tool_calls"]] == ["a"]
+
+
+def test_calls_are_in_order_of_index():
+    """From 0, whichever came first."""
+    chunks = calls({"index": 1, **WHOLE, "id": "b"}, {"index": 0, **WHOLE})
+    assert [each["id"] for each in message(chunks)["tool_calls"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("place", ["function", "custom"])
+def test_half_a_pair_in_a_call(place):
+    """It is U+FFFD, and told; the arguments are looked at for their end all the same."""
+    name = "arguments" if place == "function" else "input"
+    pieces = [{"name": "f", name: '{"a":"\ud83d'}, {name: '"}'}, {"name": "f", name: "{}"}]
+    accumulator = accumulate(calls(*({"index": 0, place: piece} for piece in pieces)))
+    made = to_dict(accumulator.snapshot())["choices"][0]["message"]["tool_calls"]
+    assert made[0][place][name].startswith('{"a":"\ufffd"}')
+    assert len(made) == (2 if place == "function" else 1)
+    assert "lone_surrogate" in codes(accumulator.finish())
+
+
+def test_arguments_are_followed_piece_by_piece():
+    """An escape over two pieces is one, though nobody asked between them."""
+    pieces = ['{"a":"\\', '"{"}']
+    first = [{"index": 0, "function": {"arguments": piece}} for piece in pieces]
+    again = {"index": 0, "function": {"name": "f", "arguments": "{}"}}
+    made = message(calls(*first, again))["tool_calls"]
+    assert [each["function"]["arguments"] for each in made] == ['{"a":"\\"{"}', "{}"]
+
+
+def test_calls_that_a_fragment_may_have_changed():
+    """The last one, the one under its index, and the one with its id; each once."""
+    context, made = Context(IssueLog(), Limits()), ToolCalls()
+    made.add([{"index": at, "id": f"call_{at}", "type": "function"} for at in range(4)], context)
+    for entry, touched in (
+        ("odd", [3]),
+        ({"index": []}, [3]),
+        ({"id": []}, [3]),
+        ({"index": 1}, [3, 1]),
+        ({"id": "call_2"}, [3, 2]),
+        ({"index": 3, "id": "call_3"}, [3]),
+        ({"index": 0, "id": "call_1"}, [3, 0, 1]),
+    ):
+        assert [call.index for call in made.touched_by([entry])] == touched
+
+
+def test_arguments_under_an_index():
+    """None where there is no call, or one without a function."""
+    context, made = Context(IssueLog(), Limits()), ToolCalls()
+    made.add([{"index": 0, **WHOLE}, {"index": 1, "custom": {"input": "a"}}], context)
+    assert made.arguments_at(0).so_far() == "{}"
+    assert made.arguments_at(1) is made.arguments_at(2) is None
+
+
+# -- Log probabilities ---------------------------------------------------------------
+
+
+def test_an_empty_list_hides_no_other():
+    """The columns behind it are extended."""
+    chunks = texts(*({"logprobs": {"text_offset": [], "tokens": [each]}} for each in "ab"))
+    logprobs = accumulate(chunks[1:] + chunks).snapshot().choices[0].logprobs
+    assert logprobs.tokens == ["b", "a", "b"]
+
+
+def test_an_offset_behind_a_gap():
+    """It is compared with no offset from before the gap."""
+    rows = [{"tokens": ["a"], "text_offset": [5]}, {"tokens": ["a"]}]
+    rows += [{"tokens": ["a"], "text_offset": [0]}, {"tokens": ["a"], "text_offset": [1]}]
+    assert codes(accumulate(texts(*({"logprobs": row} for row in rows)))) == []
+    rows[1] = {"tokens": ["a"], "token_logprobs": [-1]}
+    rows.append({"tokens": ["a"], "text_offset": [0], "token_logprobs": [-1]})
+    told = codes(accumulate(texts(*({"logprobs": row} for row in rows))))
+    assert told == ["text_offset_order"]
+
+
+def test_entries_of_a_column_are_a_readers_own():
+    """Changing what was read changes nothing of what is kept."""
+    accumulator = accumulate(texts({"logprobs": {"tokens": ["a"], "top_logprobs": [{"a": -1}]}}))
+    accumulator.snapshot().choices[0].logprobs.top_logprobs[0]["a"] = "spoiled"
+    assert accumulator.snapshot().choices[0].logprobs.top_logprobs == [{"a": -1}]
