@@ -266,7 +266,7 @@ class NoRepeater:
     """What stands for a `Repeater`, and knows of no chunk that repeats."""
 
     def add(self, *_parts):
-        return False
+        return None
 
     def learn(self, _chunk, _rules):
         pass
