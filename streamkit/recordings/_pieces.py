@@ -59,10 +59,10 @@ class ReadOptions:
 
     Attributes:
         limits: Bounds on input and result.
-        field: For rows: the column that holds the body or the chunk.
+        field: For rows: the column that holds the body or the chunk; `a.b` goes into it.
         group_by: For rows of chunks: the column that tells streams apart.
         order_by: For rows of chunks: the column that they are sorted by.
-        time_field: For rows: the column that holds the time.
+        time_field: For rows: the column that holds the time; `a.b` goes into it.
         fix_mojibake: Undo UTF-8 read as Latin-1, in each line or body that shows it.
     """
 

@@ -35,7 +35,16 @@ from ._row_values import (
 from ._traces import final_of
 
 
-__all__ = ["Plan", "holds_stream", "identity", "is_list_of_rows", "is_text", "path_in", "plan_of"]
+__all__ = [
+    "Plan",
+    "holds_stream",
+    "identity",
+    "is_list_of_rows",
+    "is_text",
+    "path_in",
+    "plan_of",
+    "time_of",
+]
 
 GROUPS = (
     "stream_id",
@@ -90,7 +99,7 @@ class Plan:
     is_lines: bool = False  # texts end without a line end, so that one has to be added
     group: str | None = None
     order: str | None = None
-    time: str | None = None
+    time: Path | None = None
     newest_first: bool = False
 
 
@@ -105,11 +114,11 @@ def plan_of(rows: list[Any], options: ReadOptions) -> Plan:
     values = [value for row in rows if (value := at(row, path)) not in (None, "")]
     if any(map(is_list_of_rows, values)):
         return Plan(path=path, is_list=True, is_body=True)
-    for name in (options.group_by, options.order_by, options.time_field):
+    for name in (options.group_by, options.order_by):
         _refuse_unknown(rows, name)
     group = options.group_by or _column(rows, GROUPS, path)
     order = options.order_by or _order(rows, group, path)
-    time = options.time_field or _column(rows, TIMES, path, holds=_may_be_time)
+    time = _time(rows, options.time_field, path)
     asked = options.group_by or options.order_by
     is_body = not asked and _are_bodies([as_bytes(value) for value in values])
     return Plan(
@@ -155,7 +164,11 @@ def _refuse_unknown(rows: list[Any], name: str | None) -> None:
     """Refuse *name* if it is no column: all rows would be of one stream, or in disorder."""
     columns = (row for row in rows if isinstance(row, Mapping))
     if name is not None and not any(name in row for row in columns):
-        raise UnknownForm(f"no row has the column {quote(name)}")
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> UnknownForm:
+    return UnknownForm(f"no row has the column {quote(name)}")
 
 
 def path_in(row: Any) -> Path | None:
@@ -174,11 +187,35 @@ def is_list_of_rows(value: Any) -> bool:
     return sum(1 for item in value[:ITEMS] if find(item) is not None) > 1
 
 
-def _is_newest_first(rows: list[Any], name: str | None) -> bool:
+def _time(rows: list[Any], name: str | None, path: Path) -> Path | None:
+    """Return the path to the time of a row: the column *name*, or the nearest to its root."""
+    if name is not None:
+        return _named(rows, name)
+    for depth in range(max(1, len(path))):
+        holders = [at(row, path[:depth]) for row in rows]
+        if column := _column(holders, TIMES, path[depth:], holds=_may_be_time):
+            return (*path[:depth], column)
+    return None
+
+
+def _named(rows: list[Any], name: str) -> Path:
+    """Return the path that *name*, a column or a path with dots, means in the rows."""
+    for row in rows:
+        path = path_of(row, name) if isinstance(row, Mapping) else ()
+        holder = at(row, path[:-1])
+        if path and isinstance(holder, Mapping) and path[-1] in holder:
+            return path
+    raise _unknown(name)
+
+
+def time_of(row: Any, path: Path | None) -> float | None:
+    """Return the time of *row*, which is at *path*, in seconds."""
+    return None if path is None else seconds(at(row, path), str(path[-1]))
+
+
+def _is_newest_first(rows: list[Any], path: Path | None) -> bool:
     """Tell whether the times of *rows* run backwards, as log stores list what they find."""
-    if name is None:
-        return False
-    found = (seconds(row.get(name), name) for row in rows if isinstance(row, Mapping))
+    found = (time_of(row, path) for row in rows)
     times = [time for time in found if time is not None]
     return times[:1] > times[-1:] and all(late >= early for late, early in pairwise(times))
 

@@ -19,7 +19,16 @@ from streamkit._issues import Issue
 from ._bodies import body_recording, undone
 from ._elements import bound_of
 from ._pieces import Piece, ReadOptions, Recording
-from ._row_plan import Plan, holds_stream, identity, is_list_of_rows, is_text, path_in, plan_of
+from ._row_plan import (
+    Plan,
+    holds_stream,
+    identity,
+    is_list_of_rows,
+    is_text,
+    path_in,
+    plan_of,
+    time_of,
+)
 from ._row_values import as_bytes, at, find, is_stream, number_of, paired, seconds
 from ._row_words import has_words, without_words
 from ._traces import final_of
@@ -178,15 +187,12 @@ def _piece(row: Any, number: int, plan: Plan) -> Piece | None:
     value = _value(row, plan)
     if value is None:
         return None
-    time = (
-        seconds(row.get(plan.time), plan.time) if plan.time and isinstance(row, Mapping) else None
-    )
     if value is row and plan.time and isinstance(value, Mapping):
-        value = {key: item for key, item in value.items() if key != plan.time}
+        value = {key: item for key, item in value.items() if key != plan.time[0]}
     data = as_bytes(value)
     if plan.is_lines and is_text(value):
         data += b"\n"
-    return Piece(data, time, place)
+    return Piece(data, time_of(row, plan.time), place)
 
 
 def _value(row: Any, plan: Plan) -> Any:
@@ -248,7 +254,7 @@ def _stream(name: str, held: _Held, plan: Plan, notes: tuple[Issue, ...]) -> Rec
     ranks = [rank for rank, _ in held.rows]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)  # stable: equals stay in order
     if order != list(range(len(ranks))):
-        by = plan.order or plan.time
+        by = plan.order or ".".join(map(str, plan.time or ()))
         notes = (*notes, Issue("rows_sorted", f"the rows were out of order; sorted by {quote(by)}"))
     pieces: list[Piece] = []
     numbers: list[float] = []

@@ -35,7 +35,7 @@ ROWS = {
     "dicts": [{"time": at(i), "message": f"chunk={each!r}"} for i, each in enumerate(CHUNKS)],
     "json": [{"time": at(i), "msg": f"got {json.dumps(each)}"} for i, each in enumerate(CHUNKS)],
     "nested": [
-        {"time": at(i), "_source": {"log": {"message": f"chunk: {e}"}}}
+        {"_id": i, "_source": {"@timestamp": at(i), "log": {"message": f"chunk: {e}"}}}
         for i, e in enumerate(EVENTS)
     ],
 }

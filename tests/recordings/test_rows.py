@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
-from streamkit.recordings import _csv, _row_values, _rows, _traces, rebuild, sniff
+from streamkit.recordings import ReadOptions, _csv, _row_values, _rows, _traces, rebuild, sniff
 from tests.recordings.making import (
     BODY,
     CHUNKS,
@@ -783,3 +783,30 @@ def test_cut_rows():
     data = json.dumps(body_rows("body"), indent=1).encode()
     first, last = read(JSON, data[: data.rindex(b"[DONE]")], block=1000)
     assert (text(first), codes(last)) == ("Hello", ["bad_row"])
+
+
+NESTED = [
+    {"_id": i, "_source": {"ts": 5 + i, "x": i * 10, "chunk": c}} for i, c in enumerate(CHUNKS)
+]
+
+
+@pytest.mark.parametrize(("field", "gap"), [(None, 1.0), ("_source.x", 10.0), ("_source.ts", 1.0)])
+def test_times_beside_the_chunk(field, gap):
+    """They may stand in the object that the chunk is in, as in what a search found."""
+    (outcome,) = rebuild(lines(*NESTED), options=ReadOptions(time_field=field))
+    assert outcome.timing.gap_max == gap
+    assert "clock_missing" not in outcome.issue_counts
+
+
+def test_times_newest_first_beside_the_chunk():
+    """They tell the order, too; it is said by which."""
+    (outcome,) = rebuild(lines(*reversed(NESTED)))
+    assert outcome.response.choices[0].message.content == "Hello"
+    assert "rows_sorted" in outcome.issue_counts
+
+
+@pytest.mark.parametrize("field", ["y", "_source.y", "_id.y", "chunk.y"])
+def test_no_such_time(field):
+    """A column that is not there is refused."""
+    with pytest.raises(UnknownForm, match=f"no row has the column.*{field}"):
+        list(rebuild(lines(*NESTED), options=ReadOptions(time_field=field)))
