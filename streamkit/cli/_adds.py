@@ -95,14 +95,14 @@ def _of_choice(entry: dict[str, Any]) -> Iterator[Addition]:
 def _of_delta(delta: dict[str, Any], choice: Any) -> Iterator[Addition]:
     for name, value in delta.items():
         if name == "tool_calls":
-            for call in dict_entries(value):
-                yield from _of_call(call, choice)
+            for place, call in enumerate(dict_entries(value)):
+                yield from _of_call(call, place, choice)
         elif value not in (None, "", [], {}):
             yield Addition(name, value, choice)
 
 
-def _of_call(call: dict[str, Any], choice: Any) -> Iterator[Addition]:
-    number = spelled(call.get("index", 0))
+def _of_call(call: dict[str, Any], place: int, choice: Any) -> Iterator[Addition]:
+    number = spelled(call.get("index", place))
     for part in ("function", "custom"):
         fields = call.get(part)
         for name, value in fields.items() if type(fields) is dict else ():

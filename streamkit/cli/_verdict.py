@@ -29,12 +29,15 @@ def kind_of(outcome: Outcome) -> str | None:
 
 
 def reasons(outcome: Outcome) -> str:
-    """Return why *outcome* is not complete: codes, then the message of its error."""
+    """Return why *outcome* is not complete: codes, then what its error says, or that of nothing."""
     codes = [] if outcome.error is None else [outcome.error.code]
     is_empty = outcome.response is None
     codes += [code for code in outcome.issue_counts if is_empty or code in REASONS]
-    message = "" if outcome.error is None else f": {outcome.error}"
-    return ", ".join(codes) + message
+    told = [] if outcome.error is None else [str(outcome.error)]
+    if is_empty and not told:
+        messages = [issue.message for issue in outcome.issues if issue.code != "empty_stream"]
+        told = (messages or [issue.message for issue in outcome.issues])[-1:]
+    return ": ".join([", ".join(codes), *told])
 
 
 def issue_counts(outcome: Outcome) -> list[str]:

@@ -95,7 +95,10 @@ def test_none(run, files):
     assert result.status == 2
     assert "  no logprobs: ask the server for them" in result.out
     assert "missing.sse" in result.err
-    assert "<stdin> #1 · -\n  no response: empty_stream\n" in run("logprobs", stdin=b"").out
+    assert (
+        "<stdin> #1 · -\n  no response: empty_stream: there is no usable chunk\n"
+        in run("logprobs", stdin=b"").out
+    )
     assert run("logprobs", stdin=WHOLE).status == 0
 
 

@@ -61,7 +61,22 @@ def test_incomplete(run, files):
     assert cut == "streamkit: cut.sse: incomplete: finish_missing, done_missing"
     codes, message = "upstream_error, finish_missing", r"the server sent an error: 'over\x1bload'"
     assert failed == f"streamkit: failed.sse: incomplete: {codes}: {message}"
-    assert empty == "streamkit: empty.sse: incomplete: empty_stream"
+    assert empty == "streamkit: empty.sse: incomplete: empty_stream: there is no usable chunk"
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "why"),
+    [
+        (b"Buy milk.\n", [], "unframed_text, no_events, empty_stream: the input has no events: "),
+        (b"<html>", [], "unframed_text, html_body, empty_stream: the input is HTML or XML: "),
+        (b"", ["--limit", "issues=0"], "empty_stream\n"),
+    ],
+)
+def test_no_stream(run, data, options, why):
+    """It is said what there was instead."""
+    result = run("rebuild", *options, stdin=data)
+    assert (result.status, result.out) == (1, "")
+    assert result.err.startswith(f"streamkit: <stdin>: incomplete: {why}")
 
 
 def test_issues_of_a_complete_stream_are_not_told(run, files):
@@ -243,12 +258,6 @@ def test_output_replaces(run, files):
     assert (files / "link.json").is_symlink()
     assert target.read_text().startswith("{")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
-
-
-def test_output_may_be_an_input(run, files):
-    """Since it is replaced only at the end."""
-    assert run("rebuild", "whole.sse", "-o", "whole.sse").status == 0
-    assert content(json.loads((files / "whole.sse").read_text())) == "Hello"
 
 
 def test_nothing_to_write_leaves_the_file(run, files):

@@ -187,6 +187,10 @@ def test_kinds(payload, kind):
             {"choices": [{"delta": {"tool_calls": [{"index": 1, "custom": {"input": "i"}}]}}]},
             [Addition("tool 1 input", "i", 0)],
         ),
+        (
+            {"choices": [{"delta": {"tool_calls": [{"function": {"name": n}} for n in "fg"]}}]},
+            [Addition("tool 0 name", "f", 0), Addition("tool 1 name", "g", 0)],
+        ),
     ],
 )
 def test_additions(payload, found):
