@@ -130,7 +130,7 @@ class OffsetsSink:
 
 
 def _would_cross(limit: int | None, logprobs: Logprobs, more: int) -> bool:
-    return limit is not None and logprobs.count + more > limit
+    return limit is not None and logprobs.count_with(more) > limit
 
 
 Sinks = list[Sink]

@@ -30,7 +30,8 @@ class Limits:
         choices: Choices in one stream.
         index: The highest `index` of a choice or a tool call.
         tool_calls: Tool calls in one choice.
-        logprobs: Log probability entries in one choice.
+        logprobs: Log probability entries in one choice; parallel lists, which are
+            padded to one length, count once for each eight of them.
         depth: Nesting of JSON containers; never more than 128.
         keys: Keys in one JSON object.
         issues: Issues kept; counting goes on.

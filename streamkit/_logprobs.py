@@ -9,6 +9,9 @@ has tokens, it is padded with nulls.
 
 from __future__ import annotations
 
+import math
+
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +22,9 @@ from ._views import Entries, ListView, copy_json
 
 
 __all__ = ["Logprobs"]
+
+# So many lists in step count as one; servers send four to six.
+LISTS_IN_STEP = 8
 
 
 class Logprobs(Cell):
@@ -46,7 +52,7 @@ class Logprobs(Cell):
         if len(lists) < len(logprobs):
             others = {name: value for name, value in logprobs.items() if name not in lists}
             self._add_others(others, context)
-        self._check(context)
+        self._check(self.count, context)
 
     def _in_step(self, lists: dict[str, Any], logprobs: dict[str, Any]) -> dict[str, Any]:
         """Return those of *lists* that stay in step; each list stays what it was at first."""
@@ -67,16 +73,29 @@ class Logprobs(Cell):
 
     @property
     def count(self) -> int:
-        """How many entries came, over all lists."""
-        return max(self._rows, sum(map(len, self._lists.values())))
+        """How many entries there are, as `Limits.logprobs` counts them."""
+        return self.count_with(0)
 
-    def _check(self, context: Context) -> None:
+    def count_with(self, more: int, names: Iterable[str] = ()) -> int:
+        """
+        Return how many entries there are with *more* in one list, or in each of those in step.
+
+        Args:
+            more: How many.
+            names: Those of the lists in step, known or not, that are to get them.
+        """
+        # What is in step is padded: a list that comes late, or once, is as long as all.
+        each = math.ceil(len(self._columns.keys() | names) / LISTS_IN_STEP)
+        return max((self._rows + more) * each, sum(map(len, self._lists.values())) + more)
+
+    def _check(self, count: int, context: Context) -> None:
         bound = context.limits.logprobs
-        if bound is not None and self.count > bound:
-            context.limits.check("logprobs", self.count, context.offset)
+        if bound is not None and count > bound:
+            context.limits.check("logprobs", count, context.offset)
 
     def _add_rows(self, lists: dict[str, list[Any]], context: Context) -> None:
-        added = max(map(len, lists.values()), default=0)
+        added = max(map(len, lists.values()))
+        self._check(self.count_with(added, lists), context)
         tokens = lists.get("tokens")
         expected = added if tokens is None else len(tokens)
         for name, values in lists.items():

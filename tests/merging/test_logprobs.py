@@ -210,6 +210,40 @@ def test_entries_are_bounded(make, piece):
     assert accumulator.snapshot().choices[0].logprobs is not None
 
 
+def columns(count, length=1):
+    """Return so many parallel lists: more than servers send."""
+    return {"tokens": ["a"] * length, **{f"x{n}": [n] * length for n in range(1, count)}}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "value"),
+    [
+        ([columns(8, 10)], None),
+        ([columns(8, 11)], 11),
+        ([columns(9, 5)], None),
+        ([columns(9, 6)], 12),
+        ([columns(8, 9), columns(9)], 20),
+        ([columns(9), *[{"tokens": ["a"]}] * 4], None),
+        ([columns(9), *[{"tokens": ["a"]}] * 5], 12),
+        ([columns(17), {"tokens": ["a", "b", "c"]}], 12),
+    ],
+    ids=lambda it: str(it)[:20],
+)
+def test_padding_is_bounded(pieces, value):
+    """Many lists of which one is long are padded: that, too, is refused before it is done."""
+    chunks = texts({}, *({"logprobs": piece} for piece in pieces))
+    outcome = rebuild(sse(chunks), limits=Limits(logprobs=10))
+    accumulator = accumulate([], limits=Limits(logprobs=10))
+    try:
+        for each in chunks:
+            accumulator.add(each)
+    except LimitExceeded as error:
+        assert error.value == value
+    assert (accumulator.error is None) == (value is None)
+    assert getattr(outcome.error, "value", None) == value
+    assert to_json(outcome.response) == to_json(accumulator.snapshot())
+
+
 def test_logprobs_of_another_type_are_refused():
     """A list where an object should be is left out, with an issue."""
     accumulator = accumulate(entries({"logprobs": [A]}))
