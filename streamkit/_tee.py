@@ -12,6 +12,7 @@ from ._closing import AsyncClosing, Closing, aclose, close
 from ._errors import InputRefused, StreamkitError, quote
 from ._intake import BLOCKS, Intake, IntakeOptions, iterable
 from ._outcome import Outcome
+from ._plain import as_plain
 
 
 if TYPE_CHECKING:
@@ -29,17 +30,17 @@ class BaseTee:
     def __init__(self, source: Any, **options: Unpack[IntakeOptions]) -> None:
         self.source = source
         self._intake = Intake(**options)
-        self._add = self._intake.accumulator.add
+        self._add_alike = self._intake.accumulator.add_alike
+        self._add_other = self._intake.accumulator.add_and_learn
         self._is_left = False  # whoever leaves a loop may go on with another
 
     def _note(self, item: Any) -> None:
         """Merge *item*; whatever is wrong with it is no business of who reads the stream."""
         try:
-            if not isinstance(item, BLOCKS):
-                self._add(item)
-                return
-            for chunk in self._intake.chunks_of(item):
-                self._add(chunk)
+            chunks = self._intake.chunks_of(item) if isinstance(item, BLOCKS) else (item,)
+            for chunk in chunks:
+                if self._add_alike(chunk) is None:
+                    self._add_other(as_plain(chunk))
         except StreamkitError as error:
             self._intake.failure = self._intake.failure or error
         except Exception as error:  # noqa: BLE001 - an object of unknown make may raise anything
