@@ -39,25 +39,28 @@ ROUNDS: Final = 3
 def main(argv: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rates", description=__doc__)
-    parser.add_argument("--mib", type=int, default=64, help="how much each run reads (64)")
+    parser.add_argument("--seconds", type=float, default=10, help="work for one core a run (10)")
+    parser.add_argument("--mib", type=int, default=512, help="and no more than this is read (512)")
     parser.add_argument("--chunks", type=int, action="append", help="chunks in a stream")
     options = parser.parse_args(argv)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"{cores} cores, load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else cores)
     print("| chunks | KB | way | streams/s | MB/s |\n|---|---|---|---|---|")
     for chunks in options.chunks or LENGTHS:
-        for way, streams, size in measured(chunks, options.mib << 20):
+        for way, streams, size in measured(chunks, options.seconds, options.mib << 20):
             kb = f"{size / 1000:.0f}"
             cells = f"{streams:,.0f} | {streams * size / 1e6:,.1f}"
             print(f"| {chunks:,} | {kb} | {way} | {cells} |", flush=True)
     return 0
 
 
-def measured(chunks: int, total: int) -> Iterator[tuple[str, float, int]]:
+def measured(chunks: int, seconds: float, most: int) -> Iterator[tuple[str, float, int]]:
     """Yield each way, how many streams a second it did, and how large they are."""
     body = make(KIND, chunks).data
-    count = max(total // len(body), 16)
-    yield "`rebuild_batch`, one core", one_core(body), len(body)
+    rate = one_core(body)
+    yield "`rebuild_batch`, one core", rate, len(body)
+    # Starting processes takes a second or two, which is to be a small share.
+    count = max(min(int(rate * seconds), most // len(body)), 16)
     with tempfile.TemporaryDirectory() as folder:
         table = write_table(Path(folder), body, count)
         for jobs in ("1", "auto"):
