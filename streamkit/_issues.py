@@ -186,7 +186,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "bad_type": "A value has a type its field cannot have; it was left out.",
         "bad_choice": "A choice is not an object; it was left out.",
         "index_range": "An index is no integer from 0 to the limit; its entry was left out.",
-        "bad_chunk": "A chunk is not an object; it was left out.",
+        "bad_chunk": "A chunk is not an object, or cannot be read; it was left out.",
         "arguments_encoded": "Tool arguments came as an object; they were encoded once.",
         "arguments_repeated": "A closing chunk repeated the whole arguments; it added nothing.",
         "id_changed": "The id changed inside one stream; the first was kept.",

@@ -169,6 +169,11 @@ class Shape:
             return None
         return None if function is None or not has_shape else (choice, delta, function)
 
+    def is_shape_of(self, chunk: dict[str, Any], choice: dict[str, Any], delta: Any) -> bool:
+        """Tell whether a chunk has this shape, and all that holes are for."""
+        fields = self.fields_of(chunk, choice, delta)
+        return fields is not None and all(name in fields[part] for part, name in self.holes)
+
 
 def shape_of(chunk: dict[str, Any], rules: RuleSet) -> Shape | None:
     """Return the shape of *chunk*, or None if it has none that can be compared."""
@@ -254,7 +259,7 @@ class Repeater:
     def learn(self, chunk: dict[str, Any], rules: RuleSet) -> None:
         """Take note of *chunk*, which was just merged by the rules, without an issue."""
         known, parts = self._shape, parts_of(chunk)
-        if known is None or parts is None or known.fields_of(*parts) is None:
+        if known is None or parts is None or not known.is_shape_of(*parts):
             self._bound.clear()
             self._waited += 1
             if self._waited < self._wait:

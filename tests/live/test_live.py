@@ -660,6 +660,19 @@ ALIKE = {
         chunk(function_call={"name": "f", "arguments": ""}),
         *(chunk(function_call={"arguments": text}) for text in ("{", "}", "")),
     ],
+    "two fields, and two others": [
+        chunk(content="a", reasoning="b\ud83d"),
+        chunk(role="assistant", content="c"),
+        chunk(content="d", reasoning="e"),
+    ],
+    "one field, and another": [
+        *(chunk(refusal="a") for _ in range(3)),
+        call("1", id="c", name="f"),
+        chunk(refusal="b"),
+        call("2"),
+        chunk(refusal="c"),
+        chunk(content="d"),
+    ],
     "what is no string": [{"choices": [{1: 2}]}, *(chunk(content="a") for _ in range(3))],
 }
 
@@ -667,6 +680,29 @@ ALIKE = {
 @pytest.mark.parametrize("chunks", ALIKE.values(), ids=ALIKE)
 def test_chunks_of_one_shape(chunks):
     """The same for each thing that a run of chunks can have."""
+    assert live_events(*chunks) == by_the_rules(*chunks)
+
+
+SHAPES = [
+    *(chunk(index, content=text) for index in (0, 1) for text in ("a", "\ud83d")),
+    chunk(content="a", reasoning="b"),
+    chunk(role="assistant", content="a"),
+    chunk(refusal="a"),
+    chunk(content="a", finish="stop"),
+    chunk(content=None),
+    {"choices": [{"index": 0, "delta": {"content": "a"}, "text": "a"}]},
+    {"choices": []},
+    call("{", id="c", name="f"),
+    call("}", 1),
+    call("1"),
+    chunk(function_call={"arguments": "1"}),
+]
+
+
+@slow
+@given(st.lists(st.sampled_from(SHAPES), max_size=12))
+def test_chunks_of_all_shapes(chunks):
+    """Whatever comes after what."""
     assert live_events(*chunks) == by_the_rules(*chunks)
 
 

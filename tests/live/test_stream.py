@@ -326,6 +326,14 @@ def test_strict(way, items, error):
     assert stream.outcome.response.choices[0].message.content == "a"
 
 
+def test_strict_and_whole(way):
+    """There is nothing to raise."""
+    stream = way.stream(way.source(A, B, DONE), strict=True)
+    assert deltas(way.all(stream)) == ["a", "b"]
+    assert way.next(stream) is None
+    assert stream.outcome.complete
+
+
 def unreadable():
     """Return an object that raises when it is read."""
 
