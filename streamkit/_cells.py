@@ -316,7 +316,7 @@ class Audio(Cell):
             add_text(self._fields, name, piece, context)
 
     def _add_data(self, data: str, context: Context) -> None:
-        self._fields.setdefault("data", None)
+        self._fields.setdefault("data")
         if not data:
             return
         if self._open and self._open[-1].endswith("="):
@@ -332,7 +332,7 @@ class Audio(Cell):
                 pieces = [base64.b64decode(piece, validate=True) for piece in encodings]
             except (binascii.Error, ValueError):
                 return "".join(encodings)
-            return base64.b64encode(b"".join(pieces)).decode("ascii")
+            return base64.b64encode(b"".join(pieces)).decode()
         return encodings[0]
 
     def value(self, context: Context) -> dict[str, Any]:

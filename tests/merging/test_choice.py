@@ -128,6 +128,7 @@ def test_text_leaves_no_trace_in_a_chat():
             {"text": "a", "stop": "kept"},
         ),
         ([{"text": "a", "delta": {"reasoning": "b"}}], {"text": "a", "reasoning": "b"}),
+        ([{"delta": {"content": "a", "piece_id": "b"}}], {"text": "a"}),
     ],
     ids=str,
 )
@@ -251,6 +252,8 @@ def test_there_is_no_text_where_parts_or_calls_are_missing():
     assert alone.text_at(("delta", "content"), {}) is None
     assert alone.text_at(("delta", "x"), {}) is None
     assert alone.text_at(path, chunk) is None
+    alone.add({"delta": {"tool_calls": [{"index": 0, "function": {"arguments": "a"}}]}})
+    assert alone.text_at(path, chunk).so_far() == "a"
 
 
 def test_the_lists_that_grow():
@@ -260,6 +263,9 @@ def test_the_lists_that_grow():
     assert alone.logprobs is None
     alone.add({"token": 5, "logprobs": {"content": [1]}})
     assert alone.numbers_at("token") == [5]
+    odd = ChoiceAccumulator(kind="completion", rules={"choices.tokens": Rule.LAST})
+    odd.add({"tokens": "odd"})
+    assert odd.numbers_at("token") is None
     assert alone.logprobs.count == 1
 
 

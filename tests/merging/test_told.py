@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from streamkit import (
@@ -115,6 +117,47 @@ def test_issues_of_the_end(chunks, told):
     issues = accumulate(chunks).finish(done=False).issues
     assert [(issue.code, issue.message) for issue in issues] == told
     assert {(issue.event, issue.offset) for issue in issues} == {(None, None)}
+
+
+class Unreadable(Mapping):
+    """A mapping of a caller's own that cannot be read."""
+
+    def __getitem__(self, name):
+        return {"index": 0}[name]
+
+    def __iter__(self):
+        raise OSError("closed")
+
+    def __len__(self):
+        return 1
+
+
+UNREADABLE = [
+    (chunk(x=Unreadable()), "it cannot be read: OSError @ $", OSError),
+    (Unreadable(), "expected an object, got ", OSError),
+    (chunk(x=nested(1000)), "nested too deep to be merged @ $", RecursionError),
+]
+
+
+@pytest.mark.parametrize(("odd", "told", "cause"), UNREADABLE)
+def test_what_cannot_be_read(odd, told, cause):
+    """It is left out, and told; strict mode raises, with what was raised as the cause."""
+    accumulator = accumulate([*deltas({"content": "a"}), odd])
+    (issue,) = accumulator.issues
+    assert issue.code == ("too_deep" if cause is RecursionError else "bad_chunk")
+    assert (issue.message.startswith(told), issue.event) == (True, 1)
+    with pytest.raises(InvalidChunk) as caught:
+        accumulate([odd], strict=True)
+    assert type(caught.value.__cause__) is cause
+    assert caught.value.path == "$"
+
+
+def test_a_run_that_was_merged_elsewhere_is_counted():
+    """The next chunk has the number behind its last."""
+    accumulator = Accumulator()
+    accumulator.count_run(3, 7)
+    accumulator.add("odd")
+    assert (accumulator.chunks, accumulator.issues[0].event) == (3, 8)
 
 
 # -- The chunk -----------------------------------------------------------------------
@@ -385,6 +428,12 @@ def test_reasoning_under_what_is_no_index(index):
     chunks = deltas(*({"reasoning_details": [{"index": index, "text": each}]} for each in "ab"))
     details = message(chunks, limits=Limits())["reasoning_details"]
     assert [each["text"] for each in details] == ["a", "b"]
+
+
+def test_half_a_pair_in_a_transcript():
+    """The same."""
+    outcome = outcome_of(deltas({"audio": {"transcript": "a\ud83d"}}))
+    assert codes(outcome)[0] == "lone_surrogate"
 
 
 def test_half_a_pair_in_reasoning():
