@@ -49,7 +49,7 @@ class Logprobs(Cell):
         for name, entries in lists.items():
             if name not in rows:
                 self._list(name).extend(context.keep(entries))
-        if len(lists) < len(logprobs):
+        if len(lists) != len(logprobs):
             others = {name: value for name, value in logprobs.items() if name not in lists}
             self._add_others(others, context)
         self._check(self.count, context)

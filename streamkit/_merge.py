@@ -98,7 +98,7 @@ def _last_reported(state: State, name: str, value: Any, context: Context) -> Non
 
 def _report_change(state: State, name: str, value: Any, context: Context) -> None:
     old = state.get(name)
-    if value == old or is_empty(value) or is_empty(old) or context.keep(value) == old:
+    if is_empty(value) or is_empty(old) or context.keep(value) == old:
         return
     code, change = f"{name}_changed", f"from {quote(old)} to {quote(value)}"
     if code in ISSUES:

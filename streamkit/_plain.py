@@ -113,7 +113,7 @@ def _dumps_its_fields(kind: Any) -> bool:
         return True
     dump = getattr(kind, "model_dump", None)
     decorators = getattr(kind, "__pydantic_decorators__", None)
-    if getattr(dump, "__module__", "") != "pydantic.main" or decorators is None:
+    if getattr(dump, "__module__", None) != "pydantic.main" or decorators is None:
         return False
     return not (decorators.field_serializers or decorators.model_serializers)
 

@@ -41,7 +41,7 @@ def test_the_error_that_ended_it_is_raised(error, response, partial):
 
 def test_no_response_is_an_empty_stream():
     """There is nothing to be incomplete."""
-    with pytest.raises(EmptyStream, match="no usable chunk") as caught:
+    with pytest.raises(EmptyStream, match=r"^no usable chunk in the stream$") as caught:
         Outcome(response=None, complete=False).raise_if_incomplete()
     assert caught.value.partial is None
 
