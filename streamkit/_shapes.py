@@ -147,7 +147,7 @@ def offsets_pattern(count: int) -> bytes:
 
 
 def _list_of(entry: bytes, count: int) -> bytes:
-    further = b"(?:" + COMMA + entry + b"){%d}" % (count - 1) if count > 1 else b""
+    further = b"(?:" + COMMA + entry + b"){%d}" % (count - 1)
     return rb"\[(" + entry + further + rb")\]"
 
 
