@@ -39,9 +39,10 @@ ESCAPED = re.compile(rb"(?:data:[ \t]*)?[{\[][{\[ \t]*&(?:quot|#34|#x22);")
 TAGS_BEFORE = re.compile(
     rb"(?!(?:data|event|id|retry)?:|[{\[])[^\r\n]{0,4000}?"
     rb"<(?:pre|code|samp|tt|xmp|textarea|body|div|p|td|li|span)\b[^<>\r\n]{0,1000}>"
-    rb"(?:[ \t]*<[A-Za-z][^<>\r\n]{0,1000}>)*+[ \t]*+(?=(?:data|event|id|retry)?:|[{\[]|\r?\n?\Z)"
+    rb"(?:[ \t]*<[A-Za-z][^<>\r\n]{0,1000}>){0,20}+[ \t]*+"
+    rb"(?=(?:data|event|id|retry)?:|[{\[]|\r?\n?\Z)"
 )
-TAGS_BEHIND = re.compile(rb"(?:[ \t]*<(?:/[A-Za-z]|br)[^<>\r\n]{0,80}>)+(?=[ \t]*\r?\n?\Z)")
+TAG_BEHIND = re.compile(rb"<(?:/[A-Za-z]|br\b)[^<>\r\n]{0,80}>")
 REPLACED = "surrogateescape"
 CURLY = b"\xe2\x80[\x9c\x9d\x9e]|\xe2\x80\xb3"
 # A mark opens behind what can stand before a string, and closes before what can
@@ -146,8 +147,22 @@ def _is_tagged(rows: list[bytes]) -> bool:
 
 
 def _without_tags(row: bytes) -> bytes:
-    row = TAGS_BEHIND.sub(b"", TAGS_BEFORE.sub(b"", row, count=1))
-    return row if row.strip() else b"\n"
+    before = TAGS_BEFORE.match(row)
+    text = row if before is None else row[before.end() :]
+    return text[: _end_of_text(text)] + b"\n"
+
+
+def _end_of_text(row: bytes) -> int:
+    """Return where *row* ends without blanks and tags behind."""
+    end = len(row.rstrip())
+    while end and row[end - 1 : end] == b">":
+        start = row.rfind(b"<", 0, end)
+        if start < 0 or not TAG_BEHIND.fullmatch(row, start, end):
+            break
+        end = start
+        while end and row[end - 1 : end].isspace():
+            end -= 1
+    return end
 
 
 def _first_start(rows: list[bytes]) -> int:

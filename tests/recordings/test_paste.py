@@ -166,3 +166,16 @@ def test_fences_on_lines_of_the_stream(around):
     assert outcome.complete
     assert outcome.response.choices[0].message.content == PAGE
     assert set(outcome.issue_counts) <= {"paste_fenced", "unterminated_event"}
+
+
+@pytest.mark.parametrize(
+    "text", ["</p> " * 99_999 + "x", "<p>" * 99_999, "<p " * 99_999, "```" * 99_999]
+)
+def test_hostile_pages(text):
+    """Marks that lead nowhere cost no more than others."""
+    for data in (
+        f"<pre>data: {{}}\n{text}\n",
+        f"```data: {{}}\n{text}\n",
+        text + 'data: {"choices"',
+    ):
+        assert list(rebuild('<pre>data: {"choices":[]}\n' + data))
