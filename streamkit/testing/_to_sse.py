@@ -102,6 +102,7 @@ class _Writer:
     def event(self, event: ServerSentEvent, identity: str) -> str:
         fields = [("id", identity)] if identity else []
         fields += [("event", _one_line(event.event))] if event.event not in {"", "message"} else []
+        fields += [("retry", _reconnection(event.retry))] if event.retry is not None else []
         return self.block([*fields, ("data", event.data)])
 
 

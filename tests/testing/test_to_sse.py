@@ -130,3 +130,13 @@ def test_wrong_arguments(options, text):
     """A wrong argument is a TypeError that says what is right."""
     with pytest.raises(TypeError, match=text):
         to_sse(CHUNKS, **options)
+
+
+def test_an_event_of_its_own_shape():
+    """All that it has is written, and read again."""
+    event = ServerSentEvent("error", "a\nb", "7", 50)
+    data = to_sse([event], done=False)
+    assert data == b"id: 7\nevent: error\nretry: 50\ndata: a\ndata: b\n\n"
+    assert SSEParser().feed(data) == [event]
+    with pytest.raises(TypeError, match="retry must be milliseconds"):
+        to_sse([ServerSentEvent("", "a", "", -1)])
