@@ -75,7 +75,11 @@ class FunctionCallText(Cell):
         piece = context.mend(piece)
         if piece == self.name or (self.name and self._text.size):
             return
-        self.name = piece if piece.startswith(self.name) else self.name + piece
+        name, self.name = self.name, ""  # no other reference: so `+=` need not copy
+        if piece.startswith(name):
+            name = ""  # the piece repeats all before it
+        name += piece
+        self.name = name
 
     def text_of(self, value: Any, context: Context) -> str:
         """Return *value* as text: an object that should have been a string is encoded once."""

@@ -79,6 +79,9 @@ SHAPES = {
     "comments": lambda n: [b":\n" * (n // 2)],
     "blank lines": lambda n: [b"\n" * n],
     "carriage returns, one by one": lambda n: [b"\r"] * (n // 16),
+    "types behind data": lambda n: [
+        b'data: {"' + b"x" * (n // 2) + b'":1}\n' + b"event: x\n" * (n // 18)
+    ],
     "broken JSON": lambda n: [b'data: {"a":\n\n' * (n // 13)],
     "glued events": lambda n: [b"data: {}" * (n // 8)],
     "many streams": lambda n: [

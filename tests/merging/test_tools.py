@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 from itertools import pairwise
 
@@ -453,6 +454,18 @@ def test_the_call_that_is_too_much_is_not_in_the_response():
     with pytest.raises(LimitExceeded) as caught:
         accumulator.add(*chunks_of(call(1, "b", "g", "{}")))
     assert [each.id for each in caught.value.partial.choices[0].message.tool_calls] == ["a"]
+
+
+def test_a_name_in_many_pieces_takes_linear_time():
+    """Four times the pieces take about four times as long; the square would be sixteen."""
+
+    def seconds(count):
+        pieces = [*chunks_of(call(name="a" * 20), call(name="b" * 20))] * (count // 2)
+        began = time.process_time()
+        accumulate(pieces)
+        return time.process_time() - began
+
+    assert min(seconds(40_000) for _ in range(2)) < 9 * min(seconds(10_000) for _ in range(2))
 
 
 def test_arguments_count_as_text():
