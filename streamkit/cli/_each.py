@@ -12,7 +12,7 @@ from typing import TextIO
 from ._command import integer
 from ._files import File, Files
 from ._inputs import INCOMPLETE, OK, Failed, Found, files_of, read_file
-from ._output import put, tell
+from ._output import put, stdout, tell
 from ._said import Said, Say
 
 
@@ -92,6 +92,7 @@ def print_each(args: argparse.Namespace, say: Say, output: TextIO | None = None)
     """Write what *say* yields of each file of *args*, and return the exit status."""
     status = OK
     for one in said(args, say):
+        output = stdout() if output is None else output
         put(one.text, output)
         status = max(status, one.status)
     return status

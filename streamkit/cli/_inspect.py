@@ -90,13 +90,12 @@ def _say(args: argparse.Namespace, file: File) -> Iterator[Said]:
 
 def _line(cells: Sequence[str], width: int | None) -> str:
     fixed = [
-        pad(fit(cell, None), wide, right=number < NUMBERS)
+        pad(cell, wide, right=number < NUMBERS)
         for number, (cell, wide) in enumerate(zip(cells, WIDTHS, strict=False))
     ]
     if width is not None and width < NARROW:
         fixed = [fixed[place] for place in NEEDED]
-    text = "  ".join([*fixed, fit(cells[-1], None)]).rstrip()
-    return fit(text, width)
+    return fit("  ".join([*fixed, cells[-1]]).rstrip(), width)
 
 
 def row_cells(row: Row, zero: float | None) -> tuple[str, ...]:
