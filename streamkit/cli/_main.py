@@ -159,8 +159,8 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _output_failed(error: OSError) -> int:
     # Whoever read the output has gone: nothing to say, and nobody to say it to.
-    # Windows calls a broken pipe an invalid argument.
-    if error.errno in (errno.EPIPE, errno.EINVAL):
+    # Windows calls a broken pipe an invalid argument, and so it does a name that no file can have.
+    if error.errno in (errno.EPIPE, errno.EINVAL) and error.filename is None:
         discard_output()
         return INCOMPLETE
     name = f"{error.filename}: " if error.filename else ""

@@ -67,15 +67,20 @@ def safe_name(number: int, traced: Traced, form: str) -> str:
 
 
 def _write(path: Path, traced: Traced, form: str) -> int:
-    """Write the stream to *path*, a new file; a link there is not followed."""
+    """Write the stream to *path*, a new file, whole or not at all; a link is not followed."""
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(written(traced.rows, form))
-            if traced.outcome.done and form == "sse":
-                file.write("data: [DONE]\n\n")
+        file = path.open("x", encoding="utf-8", newline="\n")
     except FileExistsError:
         tell(f"{path}: exists, and was left as it is; choose an empty folder")
         return USAGE
+    try:
+        with file:
+            file.writelines(written(traced.rows, form))
+            if traced.outcome.done and form == "sse":
+                file.write("data: [DONE]\n\n")
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
     put(f"{escape_line(str(path))}\n")
     return OK
 

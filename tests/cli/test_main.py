@@ -114,6 +114,17 @@ def test_full_disk(run, files, monkeypatch):
     assert (result.status, result.err) == (2, "streamkit: cannot write: No space left on device\n")
 
 
+def test_name_that_no_file_can_have(run, files, monkeypatch):
+    """Windows has the number of a broken pipe for it, but there is something to say."""
+
+    def refuse(*args, **options):
+        raise OSError(errno.EINVAL, "Invalid argument", "a?b")
+
+    monkeypatch.setattr("streamkit.cli._output.Path.exists", refuse)
+    result = run("rebuild", "whole.sse", "-o", "a?b")
+    assert (result.status, result.err) == (2, "streamkit: cannot write: a?b: Invalid argument\n")
+
+
 def test_closed_standard_output(run, files, monkeypatch):
     """An error only where it was needed."""
     monkeypatch.setattr(sys, "stdout", None)

@@ -70,3 +70,15 @@ def test_no_stream(run, files):
     result = run("split", "--into", "out", "empty.sse")
     assert (result.status, result.err) == (1, "streamkit: empty.sse: no stream\n")
     assert run("split", "--into", "out", "missing.sse").status == 2
+
+
+def test_interrupted(run, files, monkeypatch):
+    """A file is there whole, or not at all."""
+
+    def interrupted(rows, form):
+        yield "data: {"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_split, "written", interrupted)
+    assert run("split", "--into", "out", "whole.sse").status == 130
+    assert not [*(files / "out").iterdir()]
