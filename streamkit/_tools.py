@@ -90,8 +90,8 @@ class FunctionCallText(Cell):
 
     def repeats(self, piece: str) -> bool:
         """Tell whether *piece* is the whole text so far, and that is a whole JSON object."""
-        if not piece or len(piece) != self._text.size:
-            return False
+        if len(piece) != self._text.size:
+            return False  # and nothing is joined to see it
         return piece == self._text.so_far() and self.is_whole()
 
     def is_whole(self) -> bool:

@@ -26,7 +26,7 @@ from streamkit._json import MAX_DEPTH
 from streamkit._merge import APPLY, merge_fields
 from streamkit._rules import Table
 from streamkit._state import Context
-from streamkit._tools import ToolCalls
+from streamkit._tools import Call, ToolCalls
 
 from . import accumulate, chunk, codes, deltas, entries, message, outcome_of, texts
 
@@ -65,6 +65,8 @@ TOLD = [
      "index_reused", "another call under index 7"),
     (calls({"index": 0, "id": "a"}, {"index": 0, "id": "b"}),
      "tool_call_id_changed", "from 'a' to 'b'"),
+    (calls({"id": 5, "type": "function"}),
+     "bad_type", "expected str, got 5 @ $..tool_calls..id"),
     (calls("odd"), "bad_type", "expected an object, got 'odd' @ $..tool_calls[0]"),
     (calls({"index": -1, "id": "a"}), "index_range", "the index is -1 @ $..tool_calls[0]"),
     (texts({"logprobs": {"tokens": ["a"], "token_logprobs": [0, 0]}}),
@@ -497,6 +499,12 @@ def test_calls_that_a_fragment_may_have_changed():
         ({"index": 0, "id": "call_1"}, [3, 0, 1]),
     ):
         assert [call.index for call in made.touched_by([entry])] == touched
+
+
+def test_a_call_of_which_nothing_came():
+    """Its texts are empty, whatever asks for them."""
+    call = Call(None)
+    assert (call.id, call.type, call.name, call.arguments) == ("", "", "", None)
 
 
 def test_arguments_under_an_index():

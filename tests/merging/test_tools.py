@@ -94,6 +94,21 @@ CALLS = {
         [call(0, "a", "f", "{"), call(0, "b", "", "}")],
         [whole("a", "f", "{}")],
     ),
+    "whole arguments again with an empty name and no id": (
+        [call(0, "a", "", "{}"), call(0, None, "", "{}")],
+        [whole("a", None, "{}{}")],
+    ),
+    "no index: another id without a name": (
+        [call(None, "a", "f", "{}"), call(None, "b", arguments="{}")],
+        [whole("a", "f", "{}"), whole("b", None, "{}")],
+    ),
+    "another custom call under a used index": (
+        [
+            {"index": 0, "id": id, "type": "custom", "custom": {"name": "sh", "input": "ls"}}
+            for id in "ab"
+        ],
+        [{"id": id, "type": "custom", "custom": {"name": "sh", "input": "ls"}} for id in "ab"],
+    ),
     "an id that comes late": (
         [call(0, None, "f", "{"), call(0, "a", "f", "}")],
         [whole("a", "f", "{}")],

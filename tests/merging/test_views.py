@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamkit import _views
 from streamkit._views import Entries, ListView, copy_json
 
 
@@ -76,6 +77,7 @@ def test_equality_is_by_entries(other, is_equal):
 def test_hash_agrees_with_equality():
     """Equal views have equal hashes."""
     assert len({ListView([1, 2], 2), ListView([1, 2, 3], 2)}) == 1
+    assert hash(ListView([1, 2], 2)) == hash((1, 2)) != hash(ListView([2, 1], 2))
 
 
 def test_out_of_range_is_an_index_error():
@@ -93,7 +95,9 @@ def test_repr_shows_the_entries():
 def test_copies_hold_the_made_entries(duplicate):
     """A pickled or deep-copied view no longer needs the function that made its entries."""
     view = ListView([1, 2, 3], 2, lambda entry: entry + 1)
-    assert duplicate(view) == [2, 3]
+    copied = duplicate(view)
+    assert copied == [2, 3]
+    assert (copied.raw(), len(copied)) == ([1, 2], 2)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +154,16 @@ def test_entries_may_be_raw_json(read):
     assert len(entries) == 8
     assert entries.first(8) == [A, B, C, C, A, 1, None, [2]]
     assert entries.first(2) == [A, B]
+
+
+def test_entries_are_decoded_once(monkeypatch):
+    """And not at all where none is raw."""
+    plain, entries = Entries(), Entries()
+    plain.extend([1])
+    entries.extend_raw(b"1, 2", 2)
+    assert entries.first(2) == [1, 2]
+    monkeypatch.delattr(_views.json, "loads")
+    assert (plain.first(1), entries.first(2)) == ([1], [1, 2])
 
 
 def test_a_view_of_raw_entries_does_not_change():
