@@ -145,7 +145,7 @@ class Content(Cell):
     def _add_parts(self, parts: list[Any], context: Context) -> None:
         if self._parts is None:
             self._parts = []
-            text = self._text.so_far()
+            text = self._text.so_far() + self._text.half
             if text:
                 self._add_part({"type": "text", "text": text}, context)
         for part in parts:

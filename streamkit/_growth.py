@@ -28,7 +28,7 @@ from ._events import (
 from ._kinds import Kind
 from ._plain import as_plain
 from ._rules import REASONING
-from ._state import Context, Text, unbound_context
+from ._state import Text, unbound_context
 from ._tool_growth import ToolCallGrowth
 from ._views import copy_json
 
@@ -46,28 +46,28 @@ class ContentGrowth:
     """
     What a string grew by, or a list of parts, of which only the last grows.
 
+    Where nothing grows any more, half a surrogate pair at the end of a text stays
+    alone, and is told as U+FFFD.
+
     Args:
-        context: Given when the stream is over: then half a surrogate pair at the end
-            of a text stays alone, and is told as U+FFFD.
+        is_over: Nothing grows any more.
 
     Attributes:
         has_told: Whether it ever grew.
     """
 
-    __slots__ = ("_context", "_nested", "_number", "_told", "has_told")
+    __slots__ = ("_is_over", "_nested", "_number", "_told", "has_told")
 
-    def __init__(self, context: Context | None = None) -> None:
-        self._context = context
+    def __init__(self, *, is_over: bool = False) -> None:
+        self._is_over = is_over
         self._number = 0
         self._told: dict[str, int] = {}
         self._nested: dict[str, ContentGrowth] = {}
         self.has_told = False
 
-    def end(self, context: Context) -> None:
-        """Take note that the stream is over."""
-        self._context = context
-        for nested in self._nested.values():
-            nested.end(context)
+    def end(self) -> None:
+        """Take note that nothing grows any more."""
+        self._is_over = True
 
     def pieces(self, kept: Any) -> Sequence[tuple[str, str]]:
         """Return what *kept* grew by: the kind, `"text"` or `"thinking"`, and the piece."""
@@ -75,46 +75,46 @@ class ContentGrowth:
             kept = _content_of(kept)
         text = kept.text if isinstance(kept, Content) else kept
         if isinstance(text, (Text, str)):
-            return self._grown("text", text)
+            return self._grown("text", text, is_over=self._is_over)
         return list(self._parts(kept)) if isinstance(kept, Content) else ()
 
     def whole(self, kept: Any) -> dict[str, str]:
         """Return all of *kept*, by kind."""
         texts: dict[str, list[str]] = {}
-        for kind, piece in ContentGrowth(self._context).pieces(kept):
+        for kind, piece in ContentGrowth(is_over=self._is_over).pieces(kept):
             texts.setdefault(kind, []).append(piece)
         return {kind: "".join(pieces) for kind, pieces in texts.items()}
 
     def _parts(self, content: Content) -> Iterator[tuple[str, str]]:
+        last = len(content.parts) - 1
         for number, part in enumerate(content.parts[self._number :], self._number):
             if number > self._number:
                 self._number = number
                 self._told, self._nested = {}, {}
             if isinstance(part, Part):
-                yield from self._part(part)
+                yield from self._part(part, is_over=self._is_over or number < last)
 
-    def _part(self, part: Part) -> Iterator[tuple[str, str]]:
+    def _part(self, part: Part, *, is_over: bool) -> Iterator[tuple[str, str]]:
         for kind in ("text", THINKING):
             kept = part.cell(kind)
             if isinstance(kept, Text):
-                yield from self._grown(kind, kept)
+                yield from self._grown(kind, kept, is_over=is_over)
             elif isinstance(kept, Content):
-                nested = self._nested.setdefault(kind, ContentGrowth(self._context))
+                nested = self._nested.setdefault(kind, ContentGrowth())
+                if is_over:
+                    nested.end()
                 yield from ((kind, piece) for _, piece in nested.pieces(kept))
                 self.has_told = self.has_told or nested.has_told
 
-    def _grown(self, kind: str, text: str | Text) -> Sequence[tuple[str, str]]:
-        told, so_far = self._told.get(kind, 0), self._so_far(text)
+    def _grown(self, kind: str, text: str | Text, *, is_over: bool) -> Sequence[tuple[str, str]]:
+        told, so_far = self._told.get(kind, 0), text if isinstance(text, str) else text.so_far()
+        if is_over and isinstance(text, Text) and text.half:
+            so_far += "\ufffd"
         if len(so_far) <= told:
             return ()
         self._told[kind] = len(so_far)
         self.has_told = True
         return ((kind, so_far[told:]),)
-
-    def _so_far(self, text: str | Text) -> str:
-        if isinstance(text, str):
-            return text
-        return text.so_far() if self._context is None else text.value(self._context)
 
 
 def _content_of(parts: list[Any]) -> Content:
@@ -131,12 +131,10 @@ class ChoiceGrowth:
     Args:
         choice: The choice.
         kind: What kind of stream it is of.
-        context: That of its accumulator.
     """
 
-    def __init__(self, choice: ChoiceAccumulator, kind: Kind, context: Context) -> None:
+    def __init__(self, choice: ChoiceAccumulator, kind: Kind) -> None:
         self._choice = choice
-        self._context = context
         self._growth: dict[str, ContentGrowth] = {}
         self._done: dict[str, dict[str, int]] = {}  # sizes when done, by name and kind
         self._calls = ToolCallGrowth(choice)
@@ -182,7 +180,7 @@ class ChoiceGrowth:
     def end(self, snapshot: Any) -> Iterator[ChoiceEvent]:
         """Take note that the stream is over; yield what is done by that."""
         for growth in self._growth.values():
-            growth.end(self._context)
+            growth.end()
         self._growing = self._kept(list(self._growth))
         yield from self._deltas(snapshot)
         yield from self._all_done(snapshot, once=False)

@@ -163,8 +163,7 @@ class LiveAccumulator:
         growth = self._choices.get(index)
         choice = self._accumulator.choices.get(index)
         if growth is None and choice is not None:
-            kind, context = self._accumulator.kind or "chat", self._accumulator.context
-            growth = self._choices[index] = ChoiceGrowth(choice, kind, context)
+            growth = self._choices[index] = ChoiceGrowth(choice, self._accumulator.kind or "chat")
         return growth
 
     def _new_error(self, error: StreamkitError | None, snapshot: Any) -> Iterator[StreamEvent]:

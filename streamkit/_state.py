@@ -208,6 +208,11 @@ class Text(Cell):
             self._join()
         return self._whole
 
+    @property
+    def half(self) -> str:
+        """The half of a surrogate pair that `so_far` has left out; `""` if there is none."""
+        return self._half
+
     def _join(self) -> None:
         new = "".join([self._half, *self._blocks, *self._pieces])
         self._blocks.clear()

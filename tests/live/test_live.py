@@ -219,6 +219,24 @@ def test_half_a_pair_in_parts():
     ]
 
 
+def test_half_a_pair_before_another_part():
+    """It waits for no other half: the part is whole."""
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "a\ud83d"}]}]
+    text, more = [{"type": "text", "text": "b\ud83d"}], [{"type": "image", "url": "u"}]
+    events = live_events(chunk(content=thinking), chunk(content=text), chunk(content=more))
+    assert [event[2] for event in events[:4]] == ["a", "\ufffd", "b", "\ufffd"]
+
+
+def test_half_a_pair_between_a_string_and_parts():
+    """It goes on, and is joined, or stays alone, as in a string."""
+    for first, text in (("\ude00b", "a😀b"), ("b", "a\ufffdb")):
+        events = live_events(
+            chunk(content="a\ud83d"), chunk(content=[{"type": "text", "text": first}])
+        )
+        assert "".join(event[2] for event in events if event[0] == "ContentDelta") == text
+        assert ("ContentDone", 0, text) in events
+
+
 def test_cumulative_text():
     """A sender that repeats all before it adds what is new."""
     events = live_events(chunk(content="a"), chunk(content="ab"), cumulative=True)
