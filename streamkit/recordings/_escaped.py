@@ -44,6 +44,8 @@ NOTE = Issue(
 _JSON = rb"[{\[](?:\s|\\[nrt])*+(?:\\?\"|[{\[]|\Z)"
 FIELD = re.compile(rb"(?:\s|\\[nr])*+(?:data|event|id|retry)?:")
 BEGINS = re.compile(FIELD.pattern + rb"|\s*+(?:" + _JSON + rb"|\[DONE\])")
+# What may follow the end of a structure inside of JSON, or of an event.
+GOES_ON = re.compile(rb"\s*+(?:[,}\]]|\\[nr]|\Z)")
 PAYLOAD = re.compile(rb"(?m)^(?:data: ?)?([{\[].*+)$")
 # A literal that a stream begins in; a line of a stream, or a structure, that is in none.
 LITERAL = re.compile(
@@ -87,6 +89,7 @@ class _Joiner:
     undo: Callable[[Literal], bytes]
     _is_taken: bool = False
     _is_open: bool = False  # what was taken so far ends inside a line
+    _may_be_whole: bool = False  # and behind a structure
     _was_json: bool = False
 
     def add(self, literal: Literal) -> bytes:
@@ -96,6 +99,7 @@ class _Joiner:
             return b""
         data = lead + (self.undo(literal) if literal.text else b"\n")
         self._is_open = not data.endswith((b"\n", b"\r"))
+        self._may_be_whole = data.endswith((b"}", b"]"))
         return data
 
     def _begun(self, literal: Literal) -> bytes:
@@ -105,7 +109,8 @@ class _Joiner:
         self._was_json = begins is not None and not is_field
         was_open, self._is_open = self._is_open, False
         # A read goes on where the one before it ended; an empty text is a blank line.
-        self._is_taken = begins is not None or was_open or (self._is_taken and not literal.text)
+        goes_on = was_open and (not self._may_be_whole or GOES_ON.match(literal.text) is not None)
+        self._is_taken = begins is not None or goes_on or (self._is_taken and not literal.text)
         is_line = is_field or not literal.text or (was_json and self._was_json)
         return b"\n" if was_open and is_line else b""
 

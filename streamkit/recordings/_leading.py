@@ -25,6 +25,7 @@ START = re.compile(rb"[bBrRuU]{0,2}(?=['\"`])|(?:[A-Za-z_][\w.]{0,80})?(?=[\[({]
 BETWEEN = re.compile(rb"[\s,;+)\]}]*")
 # SQL's way to write a mark in a literal; Python would take it for two literals.
 DOUBLED = re.compile(rb"""'(?:[^'\\\n]|\\.)++''(?!')|"(?:[^"\\\n]|\\.)++""(?!")""", re.DOTALL)
+CONTROL = re.compile(rb"[\x00-\x1f]")
 EVENT = re.compile(rb"(?:data: ?)?([{\[].*)", re.DOTALL)
 
 
@@ -101,21 +102,37 @@ def _end_of_value(text: bytes, at: int) -> int:
 
 def _value(text: bytes) -> object:
     """Return the value that *text* shows; a literal may be another language's."""
+    value: object = None
     if not DOUBLED.match(text):
         with suppress(NoValue):
-            return parse_value(text)
+            value = parse_value(text)
+    if value is not None and (not isinstance(value, (str, bytes)) or b"\\" not in text):
+        return value
     found = leading_literal(text)
     if found is None or text[found[1] :].strip():
-        raise NoValue
-    return _of_literal(found[0])
+        if value is None:
+            raise NoValue
+        return value
+    return _of_literal(found[0], value, is_code=text.startswith(b"`"))
 
 
-def _of_literal(literal: Literal) -> bytes:
-    """Return what *literal* holds: undone, or, if only that is JSON, as it stands."""
-    undone, raw = unescaped(literal.text, is_bytes=literal.is_bytes), with_line_ends(literal.text)
-    return raw if _is_event(raw) and not _is_event(undone) else undone
+def _of_literal(literal: Literal, value: object, *, is_code: bool) -> object:
+    """
+    Return what *literal*, which Python takes for *value*, holds.
+
+    Where only what stands there as it is is an event, as between YAML's marks, its
+    backslashes are JSON's; in inline code they are, unless line ends are escaped, too.
+    """
+    undone = unescaped(literal.text, is_bytes=literal.is_bytes)
+    raw = with_line_ends(literal.text)
+    is_raw = (is_code and raw == literal.text) or not _is_event(undone)
+    if is_raw and _is_event(raw):
+        return raw
+    return undone if value is None else value
 
 
 def _is_event(data: bytes) -> bool:
-    found = EVENT.match(data)
-    return found is not None and json_of(found[1].decode("utf-8", "replace")) is not None
+    found = EVENT.match(data.strip())
+    if found is None or CONTROL.search(found[1]):
+        return False
+    return json_of(found[1].decode("utf-8", "replace")) is not None

@@ -24,9 +24,11 @@ from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 __all__ = ["FORMS"]
 
 _VALUE = rb"(?:\{\s*'|\{\}|[bB]?['\"])"
+# A text that is handed to a function must be of a stream: programs hand over many others.
+_HANDED = rb"(?:\{|[bB]?['\"](?:(?:data|event|id|retry)?:|[{\[]))"
 START = re.compile(
-    rb"[ \t]*[\[(]{0,2}[ \t]*(?:[\d.]{1,30},[ ]*)?"
-    rb"(?:" + _VALUE + rb"|[A-Za-z_][\w.]{0,80}\(\s*(?:\w{1,80}=|[\[(]{0,2}" + _VALUE + rb"|\Z)"
+    rb"[ \t]*[\[(]{0,2}[ \t]*(?:[\d.]{1,30},[ ]*)?(?:" + _VALUE + rb"|[A-Za-z_][\w.]{0,80}"
+    rb"\(\s*(?:\w{1,80}=|" + _HANDED + rb"|[\[(]{1,2}" + _VALUE + rb"|\Z)"
     rb"|" + FIELDS + rb")"
 )
 CHUNK = re.compile(

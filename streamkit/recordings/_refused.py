@@ -48,6 +48,10 @@ OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a program"),
 )
 TAR_AT = 257
+# Two rows: an offset, and bytes in hexadecimal.
+HEX_DUMP = re.compile(
+    rb"(?:[0-9a-f]{7,8}:?[ ]{1,2}(?:[0-9a-f]{2,4}[ ]{1,2}){8,16}[^\r\n]*\r?\n){2}"
+)
 
 
 def _looks_pickled(head: bytes) -> int:
@@ -66,6 +70,8 @@ def _refuse_pickle(_blocks: Iterator[bytes], _options: ReadOptions) -> Iterator[
 def _other(head: bytes) -> str | None:
     if head[TAR_AT : TAR_AT + 5] == b"ustar":
         return "a tar archive; unpack it, and read what is inside"
+    if HEX_DUMP.match(head):
+        return "a dump in hexadecimal; `xxd -r FILE` (of `hexdump`: `xxd -r -p`) makes bytes of it"
     return next((what for mark, what in OTHERS if head.startswith(mark)), None)
 
 

@@ -225,9 +225,14 @@ def as_bytes(value: Any) -> bytes:
 
 
 def paired(value: Any) -> Any:
-    """Return *value*, or, if it is a pair of a time and a chunk, the row of these."""
-    if isinstance(value, list) and len(value) == PAIR and seconds(value[0]) is not None:
-        return {"t": value[0], "chunk": value[1]}
+    """
+    Return *value*, or, if it is a time and a chunk, the row of these.
+
+    Recordings of a terminal (asciinema) have a letter between the two: `o` is output.
+    """
+    is_pair = isinstance(value, list) and len(value) == PAIR + (value[1:2] == ["o"])
+    if is_pair and seconds(value[0]) is not None:
+        return {"t": value[0], "chunk": value[-1]}
     return value
 
 

@@ -30,10 +30,17 @@ def printed(value):
     return " ".join(f"{key}={shown(item)}" for key, item in value.items())
 
 
+def yaml_quoted(text):
+    """Return *text* between YAML's marks, where a backslash is no escape."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 LOGS = {
     "structlog": [f"2026-01-01T12:00:00Z [info ] read [app] chunk={e!r} n=1" for e in EVENTS],
     "bytes": [f"2026-01-01T12:00:00Z [info ] read [app] chunk={e.encode()!r} n=1" for e in EVENTS],
     "logfmt": [f"time=2026-01-01T12:00:00Z level=info data={json.dumps(e)} n=3" for e in EVENTS],
+    "yaml": [f"- textPayload: {yaml_quoted(e.strip())}" for e in EVENTS],
+    "json in quotes": [f"12:00:00 INFO chunk={json.dumps(json.dumps(each))} n=1" for each in MADE],
     "no time": [f"chunk={e!r}, size={len(e)}" for e in EVENTS],
     "dicts": [f"INFO chunk={each!r} n={{'a': 1}} 'b'" for each in MADE],
     "two dicts": ["12:00:00 INFO " + " ".join(map(repr, MADE)) + " x", "12:00:01 end"],
@@ -91,6 +98,9 @@ def test_javascript():
 def test_values():
     """One behind another, and the rest."""
     assert values_in(b"'a', b'b' [1] X(y=2) z") == (["a", b"b", [1], {"y": 2}], b"z")
+    assert values_in(rb'`{"a": "\\n"}`') == ([rb'{"a": "\\n"}'], b"")
+    assert values_in(rb'`{"a": "\\n"}\n`') == ([b'{"a": "\\n"}\n'], b"")
+    assert values_in(rb"'a\n'") == (["a\n"], b"")
     assert values_in(b"'it''s' 1") == ([b"it's"], b"1")
     assert values_in(b"{'a': 1} {'b': }") == ([{"a": 1}], b"{'b': }")
     assert values_in(b"id='a b=c' choices=[X(d='e f=g', h=1)]") == (

@@ -93,6 +93,8 @@ def test_one_for_all(quoted):
         pytest.param("x = 'data: {0}", 1, id="cut behind a value"),
         pytest.param("x = 'data: {0}\\n\\", 1, id="cut in an escape"),
         pytest.param("x = 'data: {0}\\n\\n\\\ndata: {0}\\n'", 2, id="a line that goes on"),
+        pytest.param("f('{0}', 'x', '{0}')", 2, id="json, and what is none"),
+        pytest.param("nock('https://x').reply(200, 'data: {0}\\n')", 1, id="other texts"),
         pytest.param("x = 'a\nf('data: {0}\\n')", 1, id="an apostrophe"),
     ],
 )

@@ -129,6 +129,8 @@ def test_no_other_dialect(head):
         (b"\x0a\x0d\x0d\x0a....", "packet capture"),
         (b"Obj\x01", "Avro"),
         (b"x" * 257 + b"ustar", "tar archive"),
+        (b"00000000: 6461 7461 3a20 7b22 6964 223a 2022 6368  data\n" * 2, "xxd -r"),
+        (b"00000000  64 61 74 61 3a 20 7b 22  69 64 22 3a 20 22 63 68  |d|\n" * 2, "xxd -r"),
     ],
 )
 def test_other_files(head, match):

@@ -810,3 +810,11 @@ def test_no_such_time(field):
     """A column that is not there is refused."""
     with pytest.raises(UnknownForm, match=f"no row has the column.*{field}"):
         list(rebuild(lines(*NESTED), options=ReadOptions(time_field=field)))
+
+
+def test_terminal_recording():
+    """What asciinema recorded: its own header, and triples of a time, a kind and a text."""
+    rows = [[i / 2, "o", e + "\r\n\r\n"] for i, e in enumerate(BODY.split("\n\n")) if e]
+    (outcome,) = rebuild(lines({"version": 2, "width": 80, "timestamp": 1790000000}, *rows))
+    assert outcome.response.choices[0].message.content == "Hello"
+    assert outcome.timing.gap_max == 0.5
