@@ -25,7 +25,10 @@ from ._wrappers import Unpacker
 
 __all__ = [
     "GZIP_MARK",
+    "STREAMED_THROUGH",
     "BlockFile",
+    "as_dict",
+    "as_text",
     "base64_bytes",
     "body_recording",
     "exchange_name",
@@ -42,6 +45,10 @@ OPTIONAL = {"br": BROTLI, "zstd": ZSTD}
 COMPLETION = re.compile(rb'\s*[{\[].{0,65536}?"choices"\s*:\s*\[', re.DOTALL)
 ERROR = re.compile(rb'\s*\{\s*"error"\s*:')
 GZIP_MARK = b"\x1f\x8b"
+STREAMED_THROUGH = (
+    "mitmproxy streamed it through without keeping it: run it with "
+    "`--set store_streamed_bodies=true`, or without `stream_large_bodies`"
+)
 PATH_LENGTH = 80
 
 
@@ -126,8 +133,8 @@ def header(headers: object, name: str) -> str:
     or as lists of `{"name": …, "value": …}`.
     """
     for key, value in _pairs(headers):
-        if _text(key).lower() == name:
-            return _text(value[0] if isinstance(value, (list, tuple)) and value else value)
+        if as_text(key).lower() == name:
+            return as_text(value[0] if isinstance(value, (list, tuple)) and value else value)
     return ""
 
 
@@ -142,7 +149,13 @@ def _pairs(headers: object) -> Iterator[tuple[Any, Any]]:
                 yield item[0], item[1]
 
 
-def _text(value: object) -> str:
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return *value* if it is a dict, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_text(value: object) -> str:
+    """Return *value* as text if it is text or bytes, or nothing."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return value if isinstance(value, str) else ""
@@ -150,7 +163,7 @@ def _text(value: object) -> str:
 
 def base64_bytes(text: object) -> tuple[bytes, tuple[Issue, ...]]:
     """Return the bytes that *text* is the base64 of, and a note if it is not."""
-    data = from_base64(_text(text))
+    data = from_base64(as_text(text))
     if data is not None:
         return data, ()
     note = Issue("bad_base64", "the body says that it is base64, but it is not; it was left out")

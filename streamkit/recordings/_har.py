@@ -22,7 +22,16 @@ from streamkit._issues import Issue
 from streamkit._json import Decoder
 
 from ._binary import from_text, is_binary_text
-from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone
+from ._bodies import (
+    STREAMED_THROUGH,
+    as_dict,
+    base64_bytes,
+    body_recording,
+    exchange_name,
+    fits,
+    header,
+    undone,
+)
 from ._elements import CutShort, after, cut_recording, decoded, objects, of_cut
 from ._mojibake import FIXED, fix_mojibake, looks_like_mojibake
 from ._pieces import Form, Piece, ReadOptions, Recording
@@ -43,8 +52,7 @@ SURROGATES = "surrogatepass"
 MESSAGES = ("_eventSourceMessages", "_eventStreamMessages")
 
 ADVICE = {
-    "mitmproxy": "mitmproxy streamed it through without keeping it: run it with "
-    "`--set store_streamed_bodies=true`, or without `stream_large_bodies`",
+    "mitmproxy": STREAMED_THROUGH,
     "playwright": "record with `recordHar: { content: 'embed' }`; 'omit' drops bodies, and "
     "'attach' keeps them in files beside the HAR, which can be read as they are",
     "firefox": "set `devtools.netmonitor.har.includeResponseBodies`, and export before the tab "
@@ -97,15 +105,11 @@ def _advice(creator: str) -> str:
     return next((advice for mark, advice in ADVICE.items() if mark in name), OTHER_ADVICE)
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _entry(entry: Any, number: int, advice: str, options: ReadOptions) -> Recording | None:
     """Return the recording of *entry*, or None if its response is of another kind."""
-    entry = _dict(entry)
-    request, response = _dict(entry.get("request")), _dict(entry.get("response"))
-    content = _dict(response.get("content"))
+    entry = as_dict(entry)
+    request, response = as_dict(entry.get("request")), as_dict(entry.get("response"))
+    content = as_dict(response.get("content"))
     name, path = exchange_name(number, "entry", request.get("method"), request.get("url"))
     kind = content.get("mimeType")
     if not isinstance(kind, str) or not kind:
@@ -123,7 +127,7 @@ def _entry(entry: Any, number: int, advice: str, options: ReadOptions) -> Record
 
 def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
     lists = [entry[name] for name in MESSAGES if isinstance(entry.get(name), list)]
-    return [_dict(item) for item in next(filter(None, lists), ())]
+    return [as_dict(item) for item in next(filter(None, lists), ())]
 
 
 def _body(

@@ -16,7 +16,17 @@ from typing import Any
 from streamkit._errors import LimitExceeded, UnknownForm
 from streamkit._issues import Issue
 
-from ._bodies import BlockFile, body_recording, exchange_name, fits, header, undone
+from ._bodies import (
+    STREAMED_THROUGH,
+    BlockFile,
+    as_dict,
+    as_text,
+    body_recording,
+    exchange_name,
+    fits,
+    header,
+    undone,
+)
 from ._elements import bound_of
 from ._pieces import Form, Piece, ReadOptions, Recording
 
@@ -26,10 +36,6 @@ __all__ = ["FORMS"]
 START = re.compile(rb"[0-9]{1,10}:[0-9]{1,4}:[a-z_]{1,40}[;,]")
 DIGITS = 12
 DEPTH = 32  # flows nest six deep
-ADVICE = (
-    "mitmproxy streamed it through without keeping it: run it with "
-    "`--set store_streamed_bodies=true`, or without `stream_large_bodies`"
-)
 
 
 def _looks(head: bytes) -> int:
@@ -50,11 +56,10 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
 def _recording(flow: Any, number: int, options: ReadOptions) -> Recording | None:
     if not isinstance(flow, dict):
         raise UnknownForm(f"flow {number} is no flow of mitmproxy's")
-    request, response = flow.get("request"), flow.get("response")
+    request, response = as_dict(flow.get("request")), flow.get("response")
     if not isinstance(response, dict):
         return None  # the connection failed, or it was no HTTP
-    request = request if isinstance(request, dict) else {}
-    method, path = _text(request.get("method")), _text(request.get("path"))
+    method, path = as_text(request.get("method")), as_text(request.get("path"))
     name, path = exchange_name(number, "flow", method, path)
     headers = response.get("headers")
     content = response.get("content")
@@ -66,15 +71,11 @@ def _recording(flow: Any, number: int, options: ReadOptions) -> Recording | None
     if not fits(header(headers, "content-type"), body, path):
         return None
     if not body and not notes:
-        notes = (Issue("missing_body", f"the flow has no body for this response; {ADVICE}"),)
+        notes = (
+            Issue("missing_body", f"the flow has no body for this response; {STREAMED_THROUGH}"),
+        )
     pieces = [Piece(body, None, f"flow {number}")] if body else []
     return body_recording(name, pieces, notes=notes)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    return value if isinstance(value, str) else ""
 
 
 # -- tnetstrings -------------------------------------------------------------------------
@@ -140,7 +141,7 @@ def _value(payload: memoryview, type: int, offset: int, depth: int) -> Any:
             case "}":
                 items = list(_values(payload, offset, depth - 1))
                 return {
-                    _text(key): value for key, value in zip(items[::2], items[1::2], strict=True)
+                    as_text(key): value for key, value in zip(items[::2], items[1::2], strict=True)
                 }
     except ValueError:
         raise _broken(offset) from None

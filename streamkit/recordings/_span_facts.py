@@ -15,7 +15,7 @@ from typing import Any
 from ._row_values import json_of
 
 
-__all__ = ["choices_told", "facts_of"]
+__all__ = ["choices_told", "dicts_in", "facts_of"]
 
 CHOICE = "gen_ai.choice"
 NAMES = ("eventName", "event_name", "event.name", "name")
@@ -26,7 +26,8 @@ INTEGER, INDEX = re.compile(r"-?[0-9]{1,19}"), re.compile(r"[0-9]{1,9}")
 DEPTH = 12
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def dicts_in(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in the list *value*, if it is one."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
@@ -61,7 +62,7 @@ def _attributes(value: Any) -> dict[str, Any]:
         return dict(value)
     return {
         item["key"]: _any_value(item.get("value"))
-        for item in _dicts(value)
+        for item in dicts_in(value)
         if isinstance(item.get("key"), str)
     }
 
@@ -74,16 +75,16 @@ def _any_value(value: Any, depth: int = 0) -> Any:
     if kind == "intValue":
         return int(inner) if INTEGER.fullmatch(str(inner)) else inner
     if kind == "kvlistValue" and isinstance(inner, Mapping):
-        pairs = _dicts(inner.get("values"))
+        pairs = dicts_in(inner.get("values"))
         return {str(pair.get("key")): _any_value(pair.get("value"), depth + 1) for pair in pairs}
     if kind == "arrayValue" and isinstance(inner, Mapping):
-        return [_any_value(item, depth + 1) for item in _dicts(inner.get("values"))]
+        return [_any_value(item, depth + 1) for item in dicts_in(inner.get("values"))]
     return inner if str(kind).endswith("Value") else value
 
 
 def choices_told(row: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """Return the choices in *row*, a log record or the events of a span, with their indexes."""
-    told = [facts_of(event) for event in (row, *_dicts(row.get("events")))]
+    told = [facts_of(event) for event in (row, *dicts_in(row.get("events")))]
     bodies = [_body(facts) for facts in told if CHOICE in map(facts.get, NAMES)]
     return sorted(((_index(body), _part(body)) for body in bodies), key=lambda pair: pair[0])
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import _langchain
 from ._row_values import json_of
-from ._span_facts import choices_told, facts_of
+from ._span_facts import choices_told, dicts_in, facts_of
 
 
 __all__ = ["final_of", "spread"]
@@ -91,25 +91,21 @@ def spread(row: Any) -> Iterable[Any]:
 
 def _unwrapped(row: Mapping[str, Any]) -> Iterator[Any]:
     for resources, scopes, records in EXPORTS:
-        for resource in _dicts(row.get(resources)):
-            for scope in _dicts(resource.get(scopes)):
-                yield from _dicts(scope.get(records))
+        for resource in dicts_in(row.get(resources)):
+            for scope in dicts_in(resource.get(scopes)):
+                yield from dicts_in(scope.get(records))
     if not row.keys().isdisjoint(("resourceSpans", "resourceLogs")):
         return
     prompts = list(_langchain.of_prompts(row))
     if prompts:
         yield from prompts
         return
-    lists = [_dicts(row.get(key)) for key in LISTS]
+    lists = [dicts_in(row.get(key)) for key in LISTS]
     inner = next((found for found in lists if found and "choices" not in found[0]), None)
     if inner is None or "choices" in row:
         yield row
     else:
         yield from inner
-
-
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def final_of(row: Any) -> dict[str, Any] | None:
@@ -170,7 +166,7 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[Mapping[str, Any]]:
-    return _dicts(json_of(value) if isinstance(value, str) else value)
+    return dicts_in(json_of(value) if isinstance(value, str) else value)
 
 
 def _message(output: Any) -> Mapping[str, Any] | None:
@@ -181,7 +177,7 @@ def _message(output: Any) -> Mapping[str, Any] | None:
             return _message(opened)
         return {"content": output} if output else None
     if isinstance(output, list):
-        return next((found for found in map(_message, reversed(_dicts(output))) if found), None)
+        return next((found for found in map(_message, reversed(dicts_in(output))) if found), None)
     if not isinstance(output, Mapping):
         return None
     if isinstance(output.get("message"), Mapping):
@@ -192,7 +188,7 @@ def _message(output: Any) -> Mapping[str, Any] | None:
 
 def _choice(index: int, part: Mapping[str, Any]) -> dict[str, Any]:
     message = {key: value for key, value in part.items() if key not in ("finish_reason", "parts")}
-    texts = [item.get("content") for item in _dicts(part.get("parts"))]
+    texts = [item.get("content") for item in dicts_in(part.get("parts"))]
     if texts:
         message["content"] = "".join(text for text in texts if isinstance(text, str))
     reason = part.get("finish_reason")

@@ -19,7 +19,16 @@ from streamkit._errors import UnknownForm
 from streamkit._issues import Issue
 from streamkit._json import Decoder, encode
 
-from ._bodies import base64_bytes, body_recording, exchange_name, fits, header, undone, whole
+from ._bodies import (
+    as_dict,
+    base64_bytes,
+    body_recording,
+    exchange_name,
+    fits,
+    header,
+    undone,
+    whole,
+)
 from ._elements import CutShort, after, bound_of, cut_recording, decoded, objects, of_cut
 from ._pieces import Form, Piece, ReadOptions, Recording
 
@@ -86,15 +95,11 @@ def _recordings(
         )
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _recording(interaction: Any, number: int, options: ReadOptions) -> Recording | None:
     """Return the recording of *interaction*, or None if its response is of another kind."""
-    interaction = _dict(interaction)
-    response = _dict(interaction.get("response"))
-    request = _dict(interaction.get("request")) or response  # `responses` has one object
+    interaction = as_dict(interaction)
+    response = as_dict(interaction.get("response"))
+    request = as_dict(interaction.get("request")) or response  # `responses` has one object
     name, path = exchange_name(
         number,
         "interaction",
@@ -159,7 +164,7 @@ def _load(data: bytes) -> dict[str, Any]:
         raise UnknownForm(f"the cassette's YAML cannot be read{where}: {_problem(error)}") from None
     except (ValueError, TypeError, OverflowError):
         raise UnknownForm("the cassette's YAML has a value that is none of its type") from None
-    return _dict(document)
+    return as_dict(document)
 
 
 def _problem(error: Exception) -> str:
