@@ -227,20 +227,20 @@ class ChoiceGrowth:
 
     def _delta(self, name: str, kind: str, piece: str, snapshot: Any) -> ChoiceEvent:
         index = self._choice.index
+        if kind != THINKING and name in TEXTS:
+            return ContentDelta(index=index, delta=piece, snapshot=snapshot)
         if name == "refusal":
             return RefusalDelta(index=index, delta=piece, snapshot=snapshot)
-        field = _reasoning_field(name, kind)
-        if field is None:
-            return ContentDelta(index=index, delta=piece, snapshot=snapshot)
+        field = THINKING if kind == THINKING else name
         return ReasoningDelta(index=index, delta=piece, field=field, snapshot=snapshot)
 
     def _text_done(self, name: str, kind: str, text: str, snapshot: Any) -> ChoiceEvent:
         index = self._choice.index
+        if kind != THINKING and name in TEXTS:
+            return ContentDone(index=index, content=text, snapshot=snapshot)
         if name == "refusal":
             return RefusalDone(index=index, refusal=text, snapshot=snapshot)
-        field = _reasoning_field(name, kind)
-        if field is None:
-            return ContentDone(index=index, content=text, snapshot=snapshot)
+        field = THINKING if kind == THINKING else name
         return ReasoningDone(index=index, reasoning=text, field=field, snapshot=snapshot)
 
     def _logprobs(self, logprobs: dict[str, Any], snapshot: Any) -> Iterator[ChoiceEvent]:
@@ -263,10 +263,3 @@ def _has_calls(fields: Any) -> TypeGuard[dict[str, Any]]:
 def _names_in(fields: Any) -> list[str]:
     """Return the names of those of *fields* that are told of."""
     return [name for name in fields if name in FIELDS] if type(fields) is dict else []
-
-
-def _reasoning_field(name: str, kind: str) -> str | None:
-    """Return where the reasoning is, if text of *kind* in the field *name* is any."""
-    if kind == THINKING:
-        return THINKING
-    return name if name in REASONING else None
