@@ -128,7 +128,8 @@ class Accumulator:
     @property
     def has_finished(self) -> bool:
         """Whether there are choices, and each has a finish reason."""
-        return bool(self._choices) and not self._unfinished()
+        choices = self._choices.values()
+        return bool(choices) and all(choice.finish_reason is not None for choice in choices)
 
     @property
     def issues(self) -> tuple[Issue, ...]:

@@ -30,10 +30,11 @@ LISTS_IN_STEP = 8
 class Logprobs(Cell):
     """The log probabilities so far."""
 
-    __slots__ = ("_columns", "_fields", "_last_offset", "_lists", "_rows", "_warned")
+    __slots__ = ("_alone", "_columns", "_fields", "_last_offset", "_lists", "_rows", "_warned")
 
     def __init__(self) -> None:
         self._lists: dict[str, Entries] = {}  # chat: each list on its own
+        self._alone = 0  # how many entries those lists have
         self._columns: dict[str, Entries] = {}  # completion: lists in step
         self._rows = 0  # the length of the longest column
         self._fields: State = {}
@@ -49,6 +50,7 @@ class Logprobs(Cell):
         for name, entries in lists.items():
             if name not in rows:
                 self._list(name).extend(context.keep(entries))
+                self._alone += len(entries)
         if len(lists) != len(logprobs):
             others = {name: value for name, value in logprobs.items() if name not in lists}
             self._add_others(others, context)
@@ -85,8 +87,9 @@ class Logprobs(Cell):
             names: Those of the lists in step, known or not, that are to get them.
         """
         # What is in step is padded: a list that comes late, or once, is as long as all.
-        each = math.ceil(len(self._columns.keys() | names) / LISTS_IN_STEP)
-        return max((self._rows + more) * each, sum(map(len, self._lists.values())) + more)
+        new = sum(name not in self._columns for name in names)
+        each = math.ceil((len(self._columns) + new) / LISTS_IN_STEP)
+        return max((self._rows + more) * each, self._alone + more)
 
     def _check(self, count: int, context: Context) -> None:
         bound = context.limits.logprobs
@@ -136,6 +139,7 @@ class Logprobs(Cell):
     def extend_raw(self, entries: bytes, count: int) -> None:
         """Append *count* entries to chat's `content`: valid JSON, parted by commas."""
         self._list("content").extend_raw(entries, count)
+        self._alone += count
 
     def has_list(self, name: str) -> bool:
         """Tell whether *name* is a list on its own, in step with no other."""

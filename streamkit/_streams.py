@@ -16,6 +16,7 @@ Several streams in one recording: which payload belongs to which response.
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -55,6 +56,8 @@ class Open:
     done: bool = False
     is_final: bool = False
     stopwatch: Stopwatch | None = None
+    number: int = 0  # among those that are open, in order of opening
+    is_listed: bool = False  # among those that have finished, and wait for their [DONE]
 
     def take_time(self, frame: Frame) -> None:
         """Take the time of the chunk of *frame*, the next to be added."""
@@ -138,7 +141,10 @@ class StreamSplitter:
         self._framed = framed
         self._clock = clock
         self._open: list[Open] = []
+        # Of a log any number may be open at once, so none of these is searched through.
         self._by_id: dict[str | None, Open] = {}
+        self._undone: dict[int, Open] = {}
+        self._finished: list[int] = []  # a heap of numbers
         self._last: Open | None = None
         self._held: list[Frame] = []
         self._is_merged = False  # an id changed, and that was decided to mean nothing
@@ -294,8 +300,12 @@ class StreamSplitter:
                 self._add(self._last, first)
 
     def _open_stream(self, frame: Frame) -> None:
-        stream = Open(self._make(), frame.event, is_final=is_final(frame.value))
+        number = len(self._open)
+        if number == 1:
+            self._note_finished(self._open[0])
+        stream = Open(self._make(), frame.event, is_final=is_final(frame.value), number=number)
         self._open.append(stream)
+        self._undone[number] = stream
         self._last = stream
         self._add(stream, frame)
 
@@ -308,28 +318,41 @@ class StreamSplitter:
             if stream.accumulator.is_strict:
                 raise
         self._by_id[stream.id] = stream
+        if len(self._open) > 1:
+            self._note_finished(stream)
 
     # -- The end of a stream -----------------------------------------------------
 
     def _done(self) -> None:
         if self._last is None:
             return
-        waiting = [stream for stream in self._open if not stream.done]
-        finished = [stream for stream in waiting if stream.accumulator.has_finished]
-        if len(self._open) > 1 and finished:
-            finished[0].done = True
-        else:
-            self._last.done = True
-        if all(stream.done for stream in self._open):
+        ended = self._first_finished() or self._last
+        ended.done = True
+        self._undone.pop(ended.number, None)
+        if not self._undone:
             self._last = self._open[-1]
+
+    def _note_finished(self, stream: Open) -> None:
+        """List *stream*, one of several, if the next `[DONE]` may be its own."""
+        if not (stream.done or stream.is_listed) and stream.accumulator.has_finished:
+            stream.is_listed = True
+            heappush(self._finished, stream.number)
+
+    def _first_finished(self) -> Open | None:
+        """Return the first of several streams, in order of opening, that waits for its `[DONE]`."""
+        while self._finished:
+            stream = self._undone[heappop(self._finished)]
+            stream.is_listed = False
+            if stream.accumulator.has_finished:  # no choice was opened since
+                return stream
+        return None
 
     def _after_done(self, frame: Frame) -> None:
         """Tell a late payload of the stream that ended from the first of another."""
         identity = id_of(frame.value)
-        ids = {stream.id for stream in self._open}
-        undone = [stream for stream in self._open if not stream.done]
-        if undone:
-            self._interleave_undone(frame, undone)
+        ids = self._by_id.keys()
+        if self._undone:
+            self._interleave_undone(frame)
         elif (identity is not None and identity not in ids) or (
             identity is None and ids == {None} and dict_entries(frame.value.get("choices"))
         ):
@@ -339,9 +362,9 @@ class StreamSplitter:
             if len(self._late) > HELD or identity is not None:
                 self._report_late()
 
-    def _interleave_undone(self, frame: Frame, undone: list[Open]) -> None:
+    def _interleave_undone(self, frame: Frame) -> None:
         if id_of(frame.value) is None:
-            self._last = undone[-1]
+            self._last = next(reversed(self._undone.values()))
         self._interleave(frame)
 
     def _report_late(self) -> None:
@@ -368,6 +391,8 @@ class StreamSplitter:
             self._give_out(outcome, None if is_last else streams[number + 1].event)
         self._log.restore(later)
         self._by_id.clear()
+        self._undone.clear()
+        self._finished.clear()
         self._last = None
         self._is_merged = False
 

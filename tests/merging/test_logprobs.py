@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from hypothesis import given, settings
@@ -242,6 +244,19 @@ def test_padding_is_bounded(pieces, value):
     assert (accumulator.error is None) == (value is None)
     assert getattr(outcome.error, "value", None) == value
     assert to_json(outcome.response) == to_json(accumulator.snapshot())
+
+
+@pytest.mark.parametrize("beside", [{}, {"tokens": []}], ids=["alone", "in step"])
+def test_many_lists_take_linear_time(beside):
+    """Four times the lists take about four times as long; the square would be sixteen."""
+
+    def seconds(count):
+        chunks = texts(*({"logprobs": {f"x{n}": [], **beside}} for n in range(count)))
+        began = time.process_time()
+        accumulate(chunks)
+        return time.process_time() - began
+
+    assert min(seconds(12_000) for _ in range(2)) < 9 * min(seconds(3_000) for _ in range(2))
 
 
 def test_logprobs_of_another_type_are_refused():

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from streamkit import InvalidChunk, LimitExceeded, Limits, UpstreamError, rebuild, rebuild_all
+from streamkit import (
+    Accumulator,
+    InvalidChunk,
+    LimitExceeded,
+    Limits,
+    UpstreamError,
+    rebuild,
+    rebuild_all,
+)
 from streamkit._streams import HELD, is_final, is_opening
 
 from . import HEAD, chunk, codes, sse
@@ -232,6 +240,43 @@ def test_done_while_none_has_finished_ends_the_last():
     outcomes = list(rebuild_all(sse(rows)))
     assert summary(outcomes) == [("a", "13", False), ("b", "24", True)]
     assert [outcome.done for outcome in outcomes] == [False, True]
+
+
+def test_done_is_not_of_a_stream_that_went_on():
+    """A stream that had finished, and then opened another choice, is not what `[DONE]` ends."""
+    more = chunk({"index": 1, "delta": {"content": "5"}}, id="a")
+    rows = [say("a", "1"), say("b", "2"), say("a", "3", "stop"), say("b", "4", "stop"), more]
+    outcomes = list(rebuild_all(sse(rows) + sse([say("a", "")], done=False)))
+    assert [outcome.done for outcome in outcomes] == [False, True]
+
+
+def test_done_is_of_the_first_that_has_finished():
+    """In order of opening: the others wait for theirs."""
+    rows = [
+        say("a", "1"),
+        say("b", "2"),
+        say("a", "3"),
+        say("b", "4", "stop"),
+        say("a", "", "stop"),
+    ]
+    outcomes = list(rebuild_all(sse(rows)))
+    assert [outcome.done for outcome in outcomes] == [True, False]
+
+
+def test_a_long_log_is_not_searched_through(monkeypatch):
+    """However many streams are open, each `[DONE]` looks at no more than a few of them."""
+    asked = []
+    has_finished = Accumulator.has_finished.fget
+    monkeypatch.setattr(
+        Accumulator, "has_finished", property(lambda it: asked.append(1) or has_finished(it))
+    )
+    count = 100
+    opened = [say("a", "0"), say("b", "0"), say("a", "0")]
+    others = [say(f"{n}", "1", "stop") for n in range(count)]
+    data = sse([*opened, *others], done=False) + DONE * count
+    outcomes = list(rebuild_all(data))
+    assert [outcome.done for outcome in outcomes] == [False, False, *[True] * count]
+    assert len(asked) < 10 * count
 
 
 def test_a_chunk_without_id_belongs_to_the_stream_that_spoke_last():
