@@ -99,6 +99,13 @@ class TestLog:
         assert ([issue.event for issue in log.issues], log.counts) == ([2], {"bare_json": 2})
         assert log.repairs == 0
 
+    def test_part_is_in_order(self):
+        """By event, whichever was kept and whichever only counted."""
+        log = IssueLog(1)
+        for event in (1, 0, 2):
+            log.add("bad_json", "m", event)
+        assert [issue.event for issue in log.part(0)] == [0, 1, 2]
+
     def test_take_all(self):
         """Without an event, all go, and nothing stays."""
         log = IssueLog()

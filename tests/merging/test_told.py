@@ -23,6 +23,7 @@ from streamkit import (
 )
 from streamkit._issues import IssueLog
 from streamkit._json import MAX_DEPTH
+from streamkit._logprobs import LISTS_IN_STEP
 from streamkit._merge import APPLY, merge_fields
 from streamkit._rules import Table
 from streamkit._state import Context
@@ -547,6 +548,17 @@ def test_what_the_fast_road_asks_of_log_probabilities():
     accumulator.add(*texts({"logprobs": {"tokens": ["d", "e"], "text_offset": [1, 0]}}))
     assert codes(accumulator) == ["text_offset_order"]
     assert logprobs.are_in_order([0, -1])
+
+
+def test_a_list_that_comes_late_counts_before_it_is_padded():
+    """It is as long as all others; what would cross the bound is not kept."""
+    first = {"tokens": ["a"], **{f"x{number}": [number] for number in range(LISTS_IN_STEP - 1)}}
+    accumulator = Accumulator(limits=Limits(logprobs=3))
+    accumulator.add(*texts({"logprobs": first}))
+    with pytest.raises(LimitExceeded) as caught:
+        accumulator.add(*texts({"logprobs": {**first, "late": [1]}}))
+    assert caught.value.value == 4
+    assert accumulator.choices[0].logprobs.count == 1
 
 
 def test_an_offset_behind_a_gap():
