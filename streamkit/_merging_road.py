@@ -11,9 +11,10 @@ from ._issues import IssueLog
 from ._json import Decoder
 from ._kinds import dict_entries
 from ._limits import Limits
+from ._open_stream import Open, id_of
 from ._payloads import Frame
 from ._road import Road, index_of, prefix_of
-from ._streams import Open, StreamSplitter, id_of
+from ._streams import StreamSplitter
 from ._template import Template, learn
 
 

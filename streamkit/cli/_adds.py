@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from streamkit._kinds import dict_entries, is_ping
+from streamkit._open_stream import is_final
 from streamkit._payloads import DONE
-from streamkit._streams import is_final
 
 from ._values import spelled
 

@@ -20,7 +20,8 @@ from streamkit import (
     rebuild,
     rebuild_all,
 )
-from streamkit._streams import HELD, is_final, is_opening
+from streamkit._open_stream import is_final, is_opening
+from streamkit._streams import HELD
 
 from . import HEAD, chunk, codes, sse
 from .strategies import interleaved
