@@ -16,7 +16,7 @@ import pytest
 
 from streamkit.cli import _output, _progress
 from streamkit.cli._files import File
-from streamkit.cli._output import ASIDE, put, tell
+from streamkit.cli._output import ASIDE, put, put_all, tell
 from streamkit.cli._progress import Bar, watching
 
 from .helpers import WHOLE, chunk, sse
@@ -268,3 +268,14 @@ def test_in_a_terminal(tmp_path):
     rest = child.before.rsplit(b"\x1b[2K", 1)[1]
     assert b"complete \xc2\xb7 15 chunks" in rest
     assert b"\x1b" not in rest
+
+
+def test_long_output_makes_way(monkeypatch):
+    """The bar is hidden where a page is written to the terminal, and only there."""
+    hidden = []
+    monkeypatch.setattr(_output, "ASIDE", [lambda: hidden.append(True)])
+    terminal, file = Terminal(), io.StringIO()
+    put_all(["a", "b"], file)
+    assert (file.getvalue(), hidden) == ("ab", [])
+    put_all(["a", "b"], terminal)
+    assert (terminal.getvalue(), bool(hidden)) == ("ab", True)
