@@ -57,6 +57,7 @@ LITERAL = re.compile(
 BARE = re.compile(rb"(?m)^[ \t]*+(?:(?:data|event|id|retry):|[{\[]\s*+[\"{\[]|<)")
 # No program, though literals are in it: YAML, rows of a table.
 OTHER = re.compile(rb"(?:---|[\w.\-]+:)[ \t]*[\r\n]|[^\r\n]*[\r\n]+[^'\"`(\[{\r\n]*,['\"]")
+NEAR = 1000
 CHUNK = re.compile(rb"\bchoices\\{0,3}['\"]")
 
 
@@ -157,7 +158,9 @@ def _looks(head: bytes) -> int:
     head = head.lstrip()
     if _inside(head) is not None:
         return 65
-    start, bare = LITERAL.search(head), BARE.search(head)
+    bare = BARE.search(head)
+    # What lies further behind a line of the stream does not matter, and costs.
+    start = LITERAL.search(head, 0, len(head) if bare is None else bare.end() + NEAR)
     is_first = start is not None and (bare is None or start.start() < bare.start())
     return 58 if is_first and CHUNK.search(head) and not OTHER.match(head) else 0
 

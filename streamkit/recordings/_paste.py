@@ -139,7 +139,7 @@ def _unfenced(row: bytes, *, inside: bool) -> tuple[bytes, bool]:
 def _is_tagged(rows: list[bytes]) -> bool:
     """Tell whether the first line that a stream starts on has tags, or follows a line of such."""
     for row in rows:
-        if TAGS_BEFORE.match(row):
+        if b"<" in row and TAGS_BEFORE.match(row):
             return True
         if START.match(_dedented(row)):
             return False
