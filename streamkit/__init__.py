@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 
 if TYPE_CHECKING:
+    from . import interchange as interchange
+    from . import recordings as recordings
+    from . import testing as testing
     from ._accumulator import Accumulator
     from ._choice import ChoiceAccumulator
     from ._chunk_models import (
@@ -263,15 +266,21 @@ _ROOMS = {
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
+# Packages that `import streamkit` alone makes reachable.
+_PACKAGES = frozenset({"interchange", "recordings", "testing"})
+
+
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_ROOM_OF.get(name, '_models')}", __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PACKAGES})

@@ -141,7 +141,14 @@ def test_static_names_match_the_door():
         for statement in node.body
         for alias in statement.names
     }
-    assert seen - {"Any"} == set(streamkit.__all__) - {"__version__"}
+    assert seen - {"Any"} == {*streamkit.__all__, *streamkit._PACKAGES} - {"__version__"}
+
+
+@pytest.mark.parametrize("name", sorted(streamkit._PACKAGES))
+def test_packages_are_reached_through_the_door(name):
+    """`import streamkit` is enough for `streamkit.recordings.rebuild` and the like."""
+    assert name in dir(streamkit)
+    assert f"streamkit.{name}" in modules_after(f"import streamkit; streamkit.{name}")
 
 
 def modules_after(code):
