@@ -10,6 +10,7 @@ from types import MappingProxyType
 from streamkit._errors import UnknownForm
 from streamkit._json import BadJSON, Decoder
 from streamkit._limits import NO_LIMITS
+from streamkit._rebuild import Source, source_blocks
 
 from . import (
     _csv,
@@ -114,30 +115,39 @@ FORMS: Mapping[str, Form] = MappingProxyType(
 """The forms by name; the first three are read by the core itself."""
 
 
-def sniff(data: bytes) -> Form:
+def sniff(source: Source) -> Form:
     """
-    Return the form that *data*, the start of a recording, looks like.
+    Return the form that *source*, a recording or the start of one, looks like.
 
     What looks like no form at all is `sse`: the framing then says what it skips.
 
     Args:
-        data: Its first bytes; not more than 64 KiB are looked at.  Compression
-            and UTF-16 come off first.
+        source: As for `read`; not more than 64 KiB are looked at, and a file stands
+            behind what was read of it.  Compression and UTF-16 come off first.
+
+    Raises:
+        OSError: If a path or a file cannot be read.
 
     >>> sniff(b'data: {"choices": []}').name
     'sse'
     >>> sniff(b'{"log": {"entries": [{"response": {"content": {}}}], "version": "1.2"}}').name
     'har'
     """
-    head = b""
+    raw = _start_of(source_blocks(source))
     try:
-        for block in peel([data[:HEAD]], NO_LIMITS).blocks:
-            head += block
-            if len(head) >= HEAD:
-                break
+        head = _start_of(peel([raw], NO_LIMITS).blocks)
     except UnknownForm:  # the compression: what is inside is not known
         head = b""
-    return form_of(head[:HEAD])
+    return form_of(head)
+
+
+def _start_of(blocks: Iterator[bytes]) -> bytes:
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= HEAD:
+            break
+    return head[:HEAD]
 
 
 def form_of(head: bytes) -> Form:

@@ -113,6 +113,20 @@ def test_sniff(data, form):
     assert sniff(data).name == form
 
 
+def test_sniff_takes_what_rebuild_takes(tmp_path):
+    """A path, a file, text and blocks; a file that is not there is the system's own error."""
+    (tmp_path / "x.har").write_bytes(HAR)
+    assert sniff(tmp_path / "x.har").name == "har"
+    with (tmp_path / "x.har").open("rb") as file:
+        assert sniff(file).name == "har"
+    assert sniff(HAR.decode()).name == "har"
+    assert sniff(HAR[at : at + 1] for at in range(len(HAR))).name == "har"
+    with pytest.raises(FileNotFoundError):
+        sniff(tmp_path / "y.har")
+    with pytest.raises(TypeError, match="source must be bytes, str, a path"):
+        sniff(None)
+
+
 def test_forms_have_names_titles_and_scores():
     """What `--from` offers is in order."""
     assert list(FORMS)[:3] == ["sse", "json", "jsonl"]
