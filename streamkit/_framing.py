@@ -40,6 +40,8 @@ __all__ = ["Framer"]
 
 PREFIX = re.compile(rb"(?:data:|\xef\xbb\xbf|[ \t]++)++")
 DONE_DATA = b"[DONE]"
+# One word with a dot or a slash in it: who gives a name as text wants the file.
+FILE_NAME = re.compile(rb"[^\s<>{}]*[./\\][^\s<>{}]*\w")
 BLANKS = b" \t"
 FIELD = re.compile(
     rb"(\xef\xbb\xbf)?([ \t]*)"
@@ -269,4 +271,5 @@ class Framer:
         elif head.lstrip().startswith(b"<"):
             self._log.add("html_body", f"the input is HTML or XML: {quote(head)}", 0, 0)
         else:
-            self._log.add("no_events", f"the input has no events: {quote(head)}", 0, 0)
+            hint = "; a file is given as a Path" if FILE_NAME.fullmatch(head) else ""
+            self._log.add("no_events", f"the input has no events: {quote(head)}{hint}", 0, 0)

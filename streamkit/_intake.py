@@ -6,6 +6,7 @@ accumulator, and one outcome of both.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable, Mapping
+from os import PathLike
 from typing import Any, TypedDict
 
 from ._accumulator import Accumulator
@@ -150,15 +151,16 @@ def iterable(source: Any) -> Iterable[Any]:
     Return *source*, an iterable of blocks or of chunks.
 
     Raises:
-        TypeError: If it is one block, or an async iterable.
+        TypeError: If it is one block, a path, an async iterable, or no iterable at all.
     """
     name = type(source).__name__
-    if isinstance(source, (*BLOCKS, dict)):
-        raise TypeError(
-            f"source must be an iterable of blocks or chunks, not {name}; "
-            f"for what is whole there is rebuild()"
-        )
-    if isinstance(source, AsyncIterable) and not isinstance(source, Iterable):
-        raise TypeError(f"source is async ({name}): AsyncStream and atee read it")
+    wanted = f"source must be an iterable of blocks or chunks, not {name}"
+    if isinstance(source, (*BLOCKS, dict, PathLike)):
+        raise TypeError(f"{wanted}; for what is whole there is rebuild()")
+    if not isinstance(source, Iterable):
+        if isinstance(source, AsyncIterable):
+            raise TypeError(f"source is async ({name}): AsyncStream and atee read it")
+        if not hasattr(source, "__getitem__"):  # iter() takes a sequence of the old kind, too
+            raise TypeError(wanted)
     items: Iterable[Any] = source
     return items

@@ -92,6 +92,12 @@ def test_an_issue_at_the_end(data, code, message):
     [
         (b"x" * 70, "no_events", f"the input has no events: b'{'x' * 64}'"),
         (b"hello\nbye\n", "no_events", "the input has no events: b'hello'"),
+        (b"Unauthorized.", "no_events", "the input has no events: b'Unauthorized.'"),
+        (
+            b"logs/chat.sse",
+            "no_events",
+            "the input has no events: b'logs/chat.sse'; a file is given as a Path",
+        ),
         (b" <p>" + b"x" * 70, "html_body", f"the input is HTML or XML: b' <p>{'x' * 60}'"),
         (b"\x1f\x8b\x08\0", "compressed_body", "the input is compressed: decompress it first"),
     ],

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import sys
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -409,6 +410,33 @@ def test_wrong_sources(make, source):
     """What is whole is for `rebuild`."""
     with pytest.raises(TypeError):
         make(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (Path("chat.sse"), r"not (Posix|Windows)Path; for what is whole there is rebuild"),
+        (5, "source must be an iterable of blocks or chunks, not int$"),
+        (None, "source must be an iterable of blocks or chunks, not NoneType$"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_iterable_is_told(source, said):
+    """By what it is, and what would be right."""
+    with pytest.raises(TypeError, match=said):
+        Stream(source)
+
+
+def test_a_sequence_of_the_old_kind():
+    """With `__getitem__` alone it is an iterable, too."""
+
+    class Blocks:
+        def __getitem__(self, at: int) -> bytes:
+            return [A][at]
+
+    stream = Stream(Blocks())
+    assert list(stream)
+    assert stream.outcome.response is not None
 
 
 def test_wrong_options(way):
