@@ -31,6 +31,9 @@ BARE = re.compile(rb"[ \t]*(?:(?:data|event|id|retry)?:|\[?\{|\[\s*\Z|\[DONE\])"
 BARE_FIELD = re.compile(rb"[ \t]*data:")
 
 
+ASSIGNMENT = re.compile(
+    rb"\s*(?:export )?(?:(?:const|let|var) )?[A-Za-z_][\w.]{0,80}(?:: ?[\w<>\[\]]{1,40})? ?:?= ?"
+)
 # How the lines of a log begin that has no time.
 LEVEL = re.compile(
     rb"[\[(]?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b", re.IGNORECASE
@@ -119,30 +122,36 @@ class _Tally(NamedTuple):
     timed: int
     bare: int
     starts_bare: bool
+    is_assigned: bool  # in the first of them, what follows to a name: JSON in a program
 
 
 def _tally(rows: list[bytes]) -> _Tally:
     rows = [COLOUR.sub(b"", row) for row in rows]
     mode = mode_of(rows)
     prefixed = timed = bare = 0
-    starts_bare = False
+    starts_bare = is_assigned = False
     for row in rows:
         found = None if mode is None else find_payload(row, mode)
         if found is not None and found.prefix.strip():
             prefixed += 1
+            is_assigned = is_assigned or (prefixed == 1 and _is_assignment(found.prefix))
             timed += bool(found.time_end) or Clock().find(found.prefix) is not None
         elif BARE.match(row) and (mode != "json" or found):
             starts_bare = starts_bare or not prefixed
             bare += 1
-    return _Tally(mode, prefixed, timed, bare, starts_bare)
+    return _Tally(mode, prefixed, timed, bare, starts_bare, is_assigned and mode == "json")
+
+
+def _is_assignment(prefix: bytes) -> bool:
+    return ASSIGNMENT.fullmatch(prefix) is not None
 
 
 def _looks_prefixed(head: bytes) -> int:
     """
     Ask for payloads behind prefixes; they may come late in what is a log.
 
-    With times that is plain, even if further lines of an entry have none.
-    Without them most lines must be such.
+    With times that is plain, even if further lines of an entry have none, and so it is
+    where a program assigns it.  Without them most lines must be such.
     """
     rows = head_lines(head)
     if len(head) >= HEAD and not _has_stream(rows):
@@ -152,7 +161,8 @@ def _looks_prefixed(head: bytes) -> int:
         return 0
     if found.timed:
         return 80
-    return 60 if found.prefixed > found.bare and found.prefixed > 1 else 0
+    are_most = found.prefixed > max(found.bare, 1)
+    return 60 if are_most or found.is_assigned else 0
 
 
 def _is_log(rows: list[bytes]) -> bool:

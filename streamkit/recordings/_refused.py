@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from streamkit._errors import UnknownForm
 
+from ._binary import from_text, is_binary_text
 from ._dialects import HEAD, dialect_of, is_stream_text, other_dialect
 from ._pieces import Form, ReadOptions, Recording
 
@@ -70,13 +71,26 @@ def _refuse_pickle(_blocks: Iterator[bytes], _options: ReadOptions) -> Iterator[
 def _other(head: bytes) -> str | None:
     if head[TAR_AT : TAR_AT + 5] == b"ustar":
         return "a tar archive; unpack it, and read what is inside"
+    if _is_binary_text(head):
+        return (
+            "the base64 or the hexadecimal of a stream; `base64 -d FILE`, or `xxd -r -p FILE`, "
+            "makes bytes of it"
+        )
     if HEX_DUMP.match(head):
         return "a dump in hexadecimal; `xxd -r FILE` (of `hexdump`: `xxd -r -p`) makes bytes of it"
     return next((what for mark, what in OTHERS if head.startswith(mark)), None)
 
 
 def _looks_other(head: bytes) -> int:
+    if _is_binary_text(head):
+        return 60
     return 90 if _other(head) else 0
+
+
+def _is_binary_text(head: bytes) -> bool:
+    """Tell whether the first line is base64 or hexadecimal, and begins as that of a stream."""
+    line = head.lstrip().partition(b"\n")[0].decode("latin-1").strip()
+    return is_binary_text(line) and from_text(line) is not None
 
 
 def _refuse_other(blocks: Iterator[bytes], _options: ReadOptions) -> Iterator[Recording]:

@@ -454,3 +454,17 @@ def test_loguru(name):
     assert sniff(data).name == "prefixed"
     (outcome,) = rebuild(data)
     assert outcome.response.choices[0].message.content == TEXT
+
+
+@pytest.mark.parametrize("lead", ["const chunks = ", "chunks: Chunk[] = ", "export let a.b="])
+def test_assigned(lead):
+    """JSON in a program: the first chunk stands behind the name of what it is assigned to."""
+    chunks = [json.dumps(each) for each in CHUNKS]
+    for data in (
+        lead + "[" + ",\n".join(chunks) + "];\n",
+        "// recorded\n" + lead + json.dumps(CHUNKS, indent=2) + ";\n",
+        lead + "[" + json.dumps(CHUNKS, indent=2)[1:] + "\n",
+    ):
+        (outcome,) = rebuild(data)
+        assert outcome.chunks == len(CHUNKS)
+        assert "bad_json" not in outcome.issue_counts

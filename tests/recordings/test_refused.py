@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import time
@@ -129,13 +130,15 @@ def test_no_other_dialect(head):
         (b"\x0a\x0d\x0d\x0a....", "packet capture"),
         (b"Obj\x01", "Avro"),
         (b"x" * 257 + b"ustar", "tar archive"),
+        (base64.b64encode(b'data: {"choices": []}\n\n') + b"\n", "base64 -d"),
+        (b"\n" + b'data: {"choices": []}\n\n'.hex().encode(), "xxd -r -p"),
         (b"00000000: 6461 7461 3a20 7b22 6964 223a 2022 6368  data\n" * 2, "xxd -r"),
         (b"00000000  64 61 74 61 3a 20 7b 22  69 64 22 3a 20 22 63 68  |d|\n" * 2, "xxd -r"),
     ],
 )
 def test_other_files(head, match):
     """Files of other kinds are named, with what to do."""
-    assert OTHER.looks(head) == 90
+    assert OTHER.looks(head) in (60, 90)
     with pytest.raises(UnknownForm, match=match):
         read(OTHER, head, block=5)
 
