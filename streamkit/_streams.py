@@ -76,7 +76,10 @@ class StreamSplitter:
         self._undone: dict[int, Open] = {}
         self._finished: list[int] = []  # a heap of numbers
         self._last: Open | None = None
-        self._held: list[Frame] = []
+        self._held: list[Frame] = []  # chunks, and what is DONE among them
+        self._held_chunks = 0
+        self._seen: set[str | None] = set()  # the ids of those, and of the stream before
+        self._latest: str | None = None  # the last of them
         self._is_merged = False  # an id changed, and that was decided to mean nothing
         self._late: list[Frame] = []
         self._outcomes: list[Outcome] = []
@@ -176,16 +179,19 @@ class StreamSplitter:
     def _hold(self, frame: Frame) -> None:
         """Hold a chunk whose id differs, until it is known what that means."""
         assert self._last is not None
+        if not self._held:
+            self._held_chunks, self._seen, self._latest = 0, {self._last.id}, self._last.id
         identity = id_of(frame.value)
-        chunks = [held for held in self._held if held.value is not DONE]
-        seen = [self._last.id, *(id_of(held.value) for held in chunks)]
-        is_new = identity is not None and identity not in seen
-        if is_new and len(chunks) < len(self._held):  # a new id after [DONE]
+        is_new = identity is not None and identity not in self._seen
+        if is_new and self._held_chunks < len(self._held):  # a new id after [DONE]
             self._decide(interleaved=False)
             self._chunk(frame)
             return
         self._held.append(frame)
-        if identity is not None and not is_new and identity != seen[-1]:
+        self._held_chunks += 1
+        self._seen.add(identity)
+        before, self._latest = self._latest, identity
+        if identity is not None and not is_new and identity != before:
             self._decide(interleaved=True)
         elif len(self._held) >= HELD:
             self._decide(interleaved=False)

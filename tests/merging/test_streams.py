@@ -17,10 +17,11 @@ from streamkit import (
     LimitExceeded,
     Limits,
     UpstreamError,
+    _streams,
     rebuild,
     rebuild_all,
 )
-from streamkit._open_stream import is_final, is_opening
+from streamkit._open_stream import id_of, is_final, is_opening
 from streamkit._streams import HELD
 
 from . import HEAD, chunk, codes, sse
@@ -319,6 +320,15 @@ def test_a_stream_longer_than_what_is_held():
     rows = [say(f"a{n}", "x") for n in range(count)]
     (outcome,) = rebuild_all([*rows, say("a0", "y"), say("a1", "z", "stop")])
     assert summary([outcome]) == [("a0", "x" * count + "yz", True)]
+
+
+def test_what_is_held_is_not_searched_through(monkeypatch):
+    """However many chunks are held, the id of each is asked for a few times."""
+    asked = []
+    monkeypatch.setattr(_streams, "id_of", lambda it: asked.append(1) or id_of(it))
+    count = 500
+    assert of([say(f"{n}", "1") for n in range(count)])[0][1] == "1" * count
+    assert len(asked) < 10 * count
 
 
 def test_ids_are_decided_anew_for_the_next_stream():
