@@ -6,7 +6,7 @@ import argparse
 import errno
 import sys
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from streamkit import __version__
@@ -71,17 +71,15 @@ class CommandParser(Parser):
 
     _is_parsing = False
 
-    def parse_known_args(
-        self, args: Iterable[str] | None = None, namespace: Any = None
-    ) -> tuple[Any, list[str]]:
-        """Return what *args* say; what they say too much is an error of this command."""
+    def parse_known_args(self, *given: Any, **named: Any) -> Any:
+        """Return what the arguments say; what they say too much is an error of this command."""
         if self._is_parsing:  # asked by what is asked below
-            return super().parse_known_args(args, namespace)
-        given = [*(args or ())]
-        parse = self.parse_known_args if "--" in given else self.parse_known_intermixed_args
+            return super().parse_known_args(*given, **named)
+        has_end = "--" in (given[0] if given else ())
+        parse = self.parse_known_args if has_end else self.parse_known_intermixed_args
         self._is_parsing = True
         try:
-            found, rest = parse(given, namespace)
+            found, rest = parse(*given, **named)
         finally:
             self._is_parsing = False
         if rest:
