@@ -45,9 +45,18 @@ class Foreign:
     id: str = "a"
 
 
+class Marked(str):
+    """A string of another library, with a dump of its own."""
+
+    __slots__ = ()
+
+    def model_dump(self):
+        return {"choices": []}
+
+
 @pytest.mark.parametrize(
     "value",
-    [None, "a", 5, [1], Foreign(), SimpleNamespace(model_dump="no method")],
+    [None, "a", 5, [1], Foreign(), SimpleNamespace(model_dump="no method"), Marked("a")],
     ids=lambda value: type(value).__name__,
 )
 def test_anything_else_is_itself(value):
