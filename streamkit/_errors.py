@@ -45,7 +45,7 @@ def quote(value: object) -> str:
     forge log lines nor drive a terminal.
     """
     if isinstance(value, (str, bytes)):
-        value = value[: QUOTE_LIMIT + 1]
+        value = value[:QUOTE_LIMIT]
     try:
         text = ascii(value) if isinstance(value, str) else repr(value)
     except (RecursionError, ValueError):  # nested too deep; an integer of too many digits

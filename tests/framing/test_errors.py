@@ -101,8 +101,8 @@ def test_what_an_error_carries(cls, arguments, text, attributes):
     error = cls(**arguments)
     assert str(error) == text
     assert error.args == (arguments.get("limit", arguments.get("message", "")),)
-    arguments.pop("message", None)
-    assert vars(error) == {"partial": None, **attributes, **arguments}
+    given = {name: value for name, value in arguments.items() if name != "message"}
+    assert vars(error) == {"partial": None, **attributes, **given}
 
 
 def assert_same(got, error):
@@ -174,6 +174,9 @@ def test_upstream_error_of(payload, message):
         pytest.param("a\nERROR forged\x1b[2J", "'a\\nERROR forged\\x1b[2J'", id="control"),
         pytest.param("\u202e\ud83d", "'\\u202e\\ud83d'", id="bidi-and-surrogate"),
         pytest.param({"a": 1}, "{'a': 1}", id="object"),
+        pytest.param("é", "'\\xe9'", id="letter"),
+        pytest.param({"a": "é"}, "{'a': 'é'}", id="letter-in-an-object"),
+        pytest.param(b"x" * 117, "b'" + "x" * 117 + "'", id="bytes-that-just-fit"),
         pytest.param("x" * 118, "'" + "x" * 118 + "'", id="just-fits"),
         pytest.param("x" * 119, "'" + "x" * 118 + "…", id="one-too-many"),
         pytest.param("\n" * 200, "'" + "\\n" * 59 + "…", id="escapes-count"),

@@ -76,6 +76,19 @@ class TestLog:
         log.take(None)
         assert log.repairs == 3
 
+    @pytest.mark.parametrize(
+        ("event", "parted", "left"),
+        [(0, [0, 0, 1, 2, 3], []), (1, [1, 2, 3], [0]), (4, [], [0, 1, 3])],
+    )
+    def test_parted_in_order(self, event, parted, left):
+        """Those that were only counted stand among the others; what came before stays."""
+        log = IssueLog()
+        for number, code in [(0, "late_bom"), (0, "late_bom"), (1, "bad_json"), (2, "late_bom")]:
+            log.add(code, "m", number)
+        log.add("bad_json", "m", 3)
+        assert [issue.event for issue in log.part(event)] == parted
+        assert [issue.event for issue in log.issues] == left
+
     def test_take(self):
         """The issues before an event go to another log; later ones stay."""
         log = IssueLog(7)

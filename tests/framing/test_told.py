@@ -113,10 +113,10 @@ def test_an_input_without_events(data, code, message):
 
 def test_what_a_line_ends_with_stays():
     """Only its ending goes: blanks before it are a part of a string, and any letter is."""
-    for pieces in splits(b'data: {"choices":[],"x":"aX \nb"}\n\n'):
+    for pieces in splits(b'data: {"choices":[],"x":"a \nbX\nc"}\n\n'):
         reader = ChunkReader(json="json")
         found = [chunk for piece in pieces for chunk in reader.feed(piece)]
-        assert [*found, *reader.finish()] == [{"choices": [], "x": "aX \nb"}]
+        assert [*found, *reader.finish()] == [{"choices": [], "x": "a \nbX\nc"}]
     for pieces in splits(b"event: eX\ndata: aX\n\n"):
         parser = SSEParser()
         found = [event for piece in pieces for event in parser.feed(piece)]
@@ -136,6 +136,7 @@ def test_after_done():
     ("data", "last_event_id", "retry", "comments"),
     [
         (b"", "", None, 0),
+        (b"\n", "", None, 0),
         (b"id: 1\n", "", None, 0),
         (b"id: 1\n\n", "1", None, 0),
         (b"id: 1\nid: a\0b\n\n", "1", None, 0),
