@@ -85,7 +85,7 @@ class OpenValue:
         self.size += len(line) + 1
 
     def raw(self) -> bytes:
-        return self.parts[0] if len(self.parts) == 1 else b"\n".join(self.parts)
+        return b"\n".join(self.parts)
 
     def ends_in_string(self) -> bool:
         """Tell whether its first line, if it is JSON, ends inside a string."""
@@ -164,13 +164,10 @@ class Payloads:
         """Make an end of *value_open*, whatever it is."""
         if value_open is None:
             return
-        if value_open.scan is None and not value_open.is_text:
-            self.decode(value_open)
-        if value_open is self.open:
-            if value_open.is_text:
-                self._emit_text(value_open)
-            else:
-                self.abandon(value_open)
+        if self.is_open(value_open):
+            self.abandon(value_open)
+        elif value_open is self.open:
+            self._emit_text(value_open)
 
     def abandon(self, value_open: OpenValue) -> None:
         """Drop *value_open*, reporting it unless it turns out to be whole."""
@@ -187,7 +184,6 @@ class Payloads:
 
     def end_of_input(self, value_open: OpenValue) -> bool:
         """Make an end of *value_open*, the input's last; return whether it was cut."""
-        value_open.type = self.type or value_open.type
         if self.is_open(value_open):
             self.abandon(value_open)
             return True

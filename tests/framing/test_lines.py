@@ -51,6 +51,7 @@ def split(pieces, limits=NO_LIMITS):
         pytest.param(BOM + BOM + b"a\n", [(3, BOM + b"a")], (8, b""), id="second-bom"),
         pytest.param(b"a\n" + BOM + b"b\n", [(0, b"a"), (2, BOM + b"b")], (7, b""), id="later-bom"),
         pytest.param(BOM, [], (3, b""), id="only-bom"),
+        pytest.param(b"a\nXXXXb\n", [(0, b"a"), (2, b"XXXXb")], (8, b""), id="only-a-bom-goes"),
         pytest.param(BOM[:2], [], (0, BOM[:2]), id="half-a-bom"),
         pytest.param(BOM + b"\r\na", [(3, b"")], (5, b"a"), id="bom-then-ending"),
         pytest.param(
@@ -83,8 +84,10 @@ def test_lf_behind_a_held_piece_ends_it():
 def test_rest_is_forgotten():
     """The rest is given once."""
     splitter = LineSplitter(NO_LIMITS)
+    assert (splitter.offset, splitter.end) == (0, 0)
     splitter.feed(b"a")
-    assert (splitter.rest(), splitter.rest()) == (b"a", b"")
+    assert (splitter.rest(), splitter.offset) == (b"a", 0)
+    assert (splitter.rest(), splitter.offset) == (b"", 1)
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r", b"\r\n"])
@@ -171,8 +174,11 @@ def test_is_at_start_of_line(data, expected):
 def test_skip():
     """Lines that were read otherwise count for offsets, and a BOM behind them is content."""
     splitter = LineSplitter(NO_LIMITS)
-    splitter.skip(10)
+    splitter.skip(4)
+    splitter.skip(6)
     assert (splitter.feed(BOM + b"a\n"), splitter.offset) == ([BOM + b"a\n"], 10)
+    splitter.skip(1)
+    assert splitter.feed(b"XXXX\n") == [b"XXXX\n"]
 
 
 def test_drip_is_not_joined_early():

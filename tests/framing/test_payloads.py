@@ -72,6 +72,7 @@ A, B = {"a": 1}, {"b": [2]}
         pytest.param(b"data: hello\n\n", [], ["bad_json"], id="plain-text"),
         pytest.param(b"data: hello\ndata: world\n\n", [], ["bad_json"], id="text-lines"),
         pytest.param(b'data: {"a":\ndata: 1}\n\n', [A], [], id="over-two-lines"),
+        pytest.param(b'data:  {"a":\ndata: 1}\n\n', [A], [], id="behind-a-blank"),
         pytest.param(b'data: {"a":1}{"b":\ndata: [2]}\n\n', [A, B], [], id="second-over-two-lines"),
         pytest.param(b'data: [{"a":1},\ndata: {"b":[2]}]\n\n', [A, B], [], id="array-over-lines"),
         pytest.param(
@@ -108,7 +109,7 @@ A, B = {"a": 1}, {"b": [2]}
         pytest.param(b'[{"a":x}]\n', [], ["bad_json"], id="bare-malformed-array"),
         pytest.param(b"[[x]]\n", [], ["bad_json"], id="bare-malformed-arrays"),
         pytest.param(
-            b'[{"a":\n1}X]\n', [A], ["bare_json", "trailing_garbage"], id="bare-array-garbage"
+            b'[{"a":\n1}X\n', [A], ["bare_json", "trailing_garbage"], id="bare-array-garbage"
         ),
         pytest.param(
             b'data: {"a":"\xef\xbf\xbd",\ndata: "b":1}\n\n',
@@ -175,6 +176,18 @@ A, B = {"a": 1}, {"b": [2]}
             [{"m": "a}\nevent: error"}],
             ["unprefixed_line", "control_character"],
             id="type-in-a-string",
+        ),
+        pytest.param(
+            b'data:  {"m":"a}\nevent: error"}\n\n',
+            [{"m": "a}\nevent: error"}],
+            ["unprefixed_line", "control_character"],
+            id="type-in-a-string-behind-a-blank",
+        ),
+        pytest.param(
+            b'data: ["a\nevent: error"]\n\n',
+            ["a\nevent: error"],
+            ["unprefixed_line", "control_character"],
+            id="type-in-a-string-of-an-array",
         ),
         pytest.param(
             b'data: {"m":\n\nevent: error\ndata: {"n":1}\n\n',
@@ -287,6 +300,23 @@ def test_event_limit(lines, offset):
 
 
 @pytest.mark.parametrize(
+    ("data", "size"),
+    [
+        pytest.param(b"data: 1234\n\n", 4, id="one-line"),
+        pytest.param(b'data: {"a":\ndata: 1}\n\n', 8, id="two-lines"),
+        pytest.param(b'data: {"a":"\n\n"}\n\n', 10, id="a-blank-line"),
+        pytest.param(b'data: {}{"a":\ndata: 1}\n\n', 8, id="behind-a-value"),
+    ],
+)
+def test_event_size(data, size):
+    """The lines and what parts them count; as many bytes as the bound pass."""
+    frame([data], Limits(event=size))
+    with pytest.raises(LimitExceeded) as caught:
+        frame([data], Limits(event=size - 1))
+    assert (caught.value.value, caught.value.offset) == (size, 0)
+
+
+@pytest.mark.parametrize(
     ("data", "offset"),
     [
         pytest.param(b'data: {"a":1,"b":2}\n\n', 0, id="fast-decoder"),
@@ -317,10 +347,29 @@ def test_a_long_value_is_not_decoded_at_each_line(monkeypatch, origin):
 
 def test_given_out_at_once(payloads, given_out):
     """A payload is given out the moment it is whole; that there was one is remembered."""
-    assert not payloads.has_found
+    assert (payloads.has_found, payloads.first_text) == (False, b"")
     payloads.emit_done(3)
     assert given_out == [Frame(DONE, 0, 3)]
     assert payloads.has_found
+
+
+def test_a_type_that_is_no_utf8(payloads):
+    """What is no UTF-8 in it is replaced."""
+    payloads.set_type(b"x\xff", 0)
+    assert payloads.type == "x\ufffd"
+
+
+def test_an_error_of_the_taker_keeps_its_place():
+    """Only one that has none is told where the payload began."""
+
+    def refuse(_frame):
+        raise LimitExceeded("chunks", 1, 7)
+
+    payloads = Payloads(IssueLog(), Limits(), Decoder("json"), refuse)
+    payloads.start(b"1", 3, "data")
+    with pytest.raises(LimitExceeded) as caught:
+        payloads.settle(payloads.open)
+    assert caught.value.offset == 7
 
 
 def test_nothing_to_settle(payloads, given_out):
