@@ -49,9 +49,9 @@ class NestingScan:
         closed = False
         for token in TOKEN.finditer(text, start):
             mark = token[0]
-            if mark in b"{[":
+            if mark in (b"{", b"["):
                 self._depth += 1
-            elif mark in b"}]":
+            elif mark in (b"}", b"]"):
                 self._depth -= 1
                 closed = closed or self._depth <= 0
             elif mark == b'"':

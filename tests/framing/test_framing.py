@@ -42,6 +42,8 @@ EVENT_A, EVENT_B = b"data: " + RAW_A + b"\n\n", b"data: " + RAW_B + b"\n\n"
             id="late-bom-and-blanks",
         ),
         pytest.param(EVENT_A + BOM + RAW_B + b"\n", [A, B], ["bare_json"], id="late-bom-bare"),
+        pytest.param(b"data: " + RAW_A + b"\n: c\n\n", [A], [], id="comment-behind-data"),
+        pytest.param(b'data: {"a":\n: c\ndata: 1}\n\n', [{"a": 1}], [], id="comment-in-a-value"),
         pytest.param(b" " + EVENT_A, [A], ["field_whitespace"], id="blank-before"),
         pytest.param(b"\tdata \t:" + RAW_A + b"\n\n", [A], ["field_whitespace"], id="blanks"),
         pytest.param(b" id\n" + EVENT_A, [A], ["field_whitespace"], id="blank-bare-name"),
