@@ -424,6 +424,26 @@ def test_what_is_no_object_is_reported(payload):
     assert summary([outcome]) == [BOTH[0]]
 
 
+def test_what_is_no_object_is_told():
+    """What it is, and its place; the next chunk has its own."""
+    first, odd = sse(A[:1], done=False), chunk("odd", id="a")
+    (outcome,) = rebuild_all(first + sse(["odd"], done=False) + sse([odd, *A[1:]]))
+    told = [(issue.code, issue.message, issue.event, issue.offset) for issue in outcome.issues]
+    assert told == [
+        ("not_a_chunk", "the payload is 'odd'", 1, len(first)),
+        ("bad_choice", "got 'odd' @ $.choices[0]", 2, len(first + sse(["odd"], done=False))),
+    ]
+
+
+@pytest.mark.parametrize("choices", [[], A[0]["choices"]], ids=["nothing", "a chunk"])
+def test_a_recording_that_is_cut(choices):
+    """Its last outcome is not complete, whether a chunk came before or not, or an end."""
+    for data in (sse([{**A[0], "choices": choices}, *A[1:]]), b""):
+        (outcome,) = rebuild_all(data + b'data: {"id": "a", "choices": [')
+        assert not outcome.complete
+        assert "cut_value" in codes(outcome)
+
+
 # -- Issues go to the stream they belong to ------------------------------------------
 
 
