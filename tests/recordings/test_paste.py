@@ -179,3 +179,16 @@ def test_hostile_pages(text):
         text + 'data: {"choices"',
     ):
         assert list(rebuild('<pre>data: {"choices":[]}\n' + data))
+
+
+@pytest.mark.parametrize("mark", ["> ", ">", ">> ", "| > "])
+@pytest.mark.parametrize(
+    "around", ["On Tuesday X wrote:\n{}", "Hi,\n\nX wrote:\n\n{}\nThanks\nY\n"]
+)
+def test_mail(mark, around):
+    """Quoted behind an intro: whichever form that is taken for, nothing is lost."""
+    quoted = "".join(f"{mark}{line}".rstrip() + "\n" for line in PAGE_STREAM.splitlines())
+    (outcome,) = rebuild(around.replace("{}", quoted))
+    assert outcome.complete
+    assert outcome.chunks == 2
+    assert outcome.response.choices[0].message.content == PAGE
