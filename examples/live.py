@@ -62,4 +62,6 @@ def main(name: str) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.argv[1:]:
+        sys.exit("usage: live.py RECORDING")
     sys.exit(main(sys.argv[1]))

@@ -39,4 +39,6 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.argv[1:]:
+        sys.exit("usage: rebuild_file.py RECORDING...")
     sys.exit(main(sys.argv[1:]))

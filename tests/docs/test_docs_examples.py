@@ -145,6 +145,8 @@ def test_scripts_run_alone():
     for script in ("rebuild_file.py", "live.py"):
         command = [sys.executable, EXAMPLES / script, EXAMPLES / "chat.sse"]
         subprocess.run(command, check=True, env=environment, capture_output=True)
+        run = subprocess.run(command[:2], check=False, env=environment, capture_output=True)
+        assert (run.returncode, run.stderr[:6]) == (1, b"usage:")
 
 
 def test_reading_a_file_object():
