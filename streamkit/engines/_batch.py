@@ -16,6 +16,7 @@ from streamkit._json import Backend
 from streamkit._kinds import Kind
 from streamkit._limits import Limits
 from streamkit._outcome import Outcome
+from streamkit._plain import as_plain
 from streamkit._rebuild import Options, Source, beside, rebuild_all
 from streamkit.recordings import ReadOptions, Recording, rebuild
 from streamkit.recordings._read import outcomes_of
@@ -155,7 +156,8 @@ def _of_body(body: Any, reading: Reading) -> Iterator[Outcome]:
     """
     if body is None or (isinstance(body, float) and math.isnan(body)):  # the null of pandas
         raise EmptyStream("the body is null")
-    if isinstance(body, os.PathLike) or hasattr(body, "read"):
+    is_one = not isinstance(body, Iterable) and as_plain(body) is body
+    if is_one or isinstance(body, os.PathLike) or hasattr(body, "read"):
         raise TypeError(f"a body must be bytes, text or chunks, not {type(body).__name__}")
     if not isinstance(body, (*TEXT, dict)) and isinstance(body, Iterable):
         body = _joined([item for item in body if item is not None])

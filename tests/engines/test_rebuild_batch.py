@@ -125,6 +125,16 @@ def test_poison(name):
     "".join(value for value in row.values() if isinstance(value, str)).encode()
 
 
+@pytest.mark.parametrize(
+    "body", [5, Path(__file__), io.BytesIO(WHOLE), object()], ids=lambda body: type(body).__name__
+)
+def test_what_a_body_may_be_is_told(body):
+    """Not what `rebuild` takes: a path is no body."""
+    [row] = rebuild_batch([body])
+    told = f"a body must be bytes, text or chunks, not {type(body).__name__}"
+    assert row["error_message"] == told
+
+
 def test_each_way_a_stream_ends():
     """Cut, with an error of the server, and beyond a bound."""
     cut, failed = rebuild_batch([CUT, FAILED])
