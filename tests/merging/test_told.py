@@ -554,11 +554,23 @@ def test_a_list_that_comes_late_counts_before_it_is_padded():
     """It is as long as all others; what would cross the bound is not kept."""
     first = {"tokens": ["a"], **{f"x{number}": [number] for number in range(LISTS_IN_STEP - 1)}}
     accumulator = Accumulator(limits=Limits(logprobs=3))
-    accumulator.add(*texts({"logprobs": first}))
+    for row in texts({"logprobs": first}, {"logprobs": first}):
+        accumulator.add_plain(row)
     with pytest.raises(LimitExceeded) as caught:
         accumulator.add(*texts({"logprobs": {**first, "late": [1]}}))
-    assert caught.value.value == 4
-    assert accumulator.choices[0].logprobs.count == 1
+    assert caught.value.value == 6
+    assert accumulator.choices[0].logprobs.count == 2
+
+
+def test_lists_on_their_own_are_counted_as_they_grow():
+    """Each entry of each, decoded or raw."""
+    lists = ({"content": [1]}, {"content": [1], "refusal": [1, 2]})
+    logprobs = accumulate(entries(*({"logprobs": each} for each in lists))).choices[0].logprobs
+    assert (logprobs.count, logprobs.count_with(2)) == (4, 6)
+    for raw, count in ((b"1,2", 2), (b"3", 1)):
+        logprobs.extend_raw(raw, count)
+    assert logprobs.count == 7
+    assert logprobs.value(Context(IssueLog(), Limits()))["content"] == [1, 1, 1, 2, 3]
 
 
 def test_an_offset_behind_a_gap():
