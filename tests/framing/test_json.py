@@ -136,6 +136,7 @@ BAD = [
     pytest.param(b"\x0b{}", "bad_json", False, id="vertical-tab"),
     pytest.param(b"\0", "bad_json", False, id="nul"),
     pytest.param(b"{}\0", "bad_json", False, id="nul-behind"),
+    pytest.param(b"{}\x0b", "bad_json", False, id="vertical-tab-behind"),
     pytest.param(b"{} {}", "bad_json", False, id="two-values"),
     pytest.param(b"{}//x", "bad_json", False, id="comment"),
     pytest.param(b"[1,]", "bad_json", False, id="trailing-comma"),
@@ -496,7 +497,7 @@ def test_auto(monkeypatch, hidden):
     assert (taken and taken.__qualname__) == (named and named.__qualname__)
 
 
-def test_what_the_library_is_asked(backend):
+def test_what_the_library_is_asked(monkeypatch, backend):
     """Everything, but orjson not what may be an integer beyond 64 bits: it makes a float of it."""
     load = Decoder(backend)._fast
     if load is None:
@@ -504,6 +505,9 @@ def test_what_the_library_is_asked(backend):
         return
     assert load(b"[" + b"1" * 18 + b"]") == [int("1" * 18)]
     assert Decoder(backend).trusting(b"[1e400]") == [None]
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "text", None)
+        assert Decoder(backend).whole(b"[1]") == [1]
     if backend == "orjson":
         with pytest.raises(ValueError, match=r"^an integer may be inexact$"):
             load(b"[" + b"1" * 19 + b"]")

@@ -251,6 +251,9 @@ def test_end_of_input(data, values, codes, cut):
         pytest.param(b"\xef\xbb\xbfdata: 1\n\n", [Frame(1, 0, 3)], id="bom-counts"),
         pytest.param(b"\n[DONE]\n", [Frame(DONE, 0, 1)], id="bare-done"),
         pytest.param(
+            b'data: {"a":"x\n{"choices":[]}\n', [Frame({"choices": []}, 1, 14)], id="chunk-in-text"
+        ),
+        pytest.param(
             b'\ndata: {"a":1}[DONE]\n\n', [Frame(A, 0, 1), Frame(DONE, 1, 1)], id="glued-done"
         ),
         pytest.param(
