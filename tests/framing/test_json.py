@@ -200,6 +200,7 @@ def test_literal_cut_anywhere(backend, literal):
         pytest.param('["\\u00e', True, id="unicode-escape-3"),
         pytest.param('["\\ud83d\\ude0', True, id="second-half"),
         pytest.param("[.", False, id="point-first"),
+        pytest.param("[\x0b", False, id="vertical-tab"),
         pytest.param("[e", False, id="exponent-first"),
         pytest.param("[+", False, id="plus"),
         pytest.param("[--", False, id="two-signs"),
