@@ -102,9 +102,15 @@ def write_table(folder: Path, body: bytes, count: int) -> Path:
     import pyarrow.parquet as pq
 
     path = folder / "bodies.parquet"
-    # Not all the same: else a dictionary would be all there is to read.
     bodies = [body + b": %d\n\n" % number for number in range(count)]
-    pq.write_table(pa.table({"body": bodies}), path, row_group_size=max(count // 16, 1))
+    # Not compressed: of what is nearly all the same, next to nothing would be left to share out.
+    pq.write_table(
+        pa.table({"body": bodies}),
+        path,
+        row_group_size=max(count // 16, 1),
+        compression="none",
+        use_dictionary=False,
+    )
     return path
 
 

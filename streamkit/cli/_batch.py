@@ -227,8 +227,9 @@ class _Run:
         put("".join(f"{line}\n" for line in _summary(self.args.output, len(self.parts), total)))
         put(_rate(self.new, seconds) + "\n")
         if len(self.made) < wanted:
-            missing = f"{wanted - len(self.made)} parts are missing"
-            tell(f"{missing}; the same command with --resume tries again")
+            missing = wanted - len(self.made)
+            which = f"{missing} parts are" if missing > 1 else "1 part is"
+            tell(f"{which} missing; the same command with --resume tries again")
             return USAGE
         self.args.folder.finish(total, len(self.parts))
         return OK if total.streams and total.states["complete"] == total.streams else INCOMPLETE
@@ -236,7 +237,8 @@ class _Run:
 
 def _summary(output: str, parts: int, total: Tally) -> Iterator[str]:
     """Yield the lines that say what became of all streams."""
-    counts = [f"{parts} parts", f"{total.streams} streams", f"{total.chunks} chunks"]
+    amounts = {"part": parts, "stream": total.streams, "chunk": total.chunks}
+    counts = [f"{count} {what}" + "s" * (count != 1) for what, count in amounts.items()]
     yield " · ".join([escape_line(output), *counts, *_counts(total.states)])
     for name, counter in (("errors", total.errors), ("issues", total.issues)):
         if counter:

@@ -299,7 +299,7 @@ def test_input_changes_meanwhile(run, inputs, monkeypatch, in_this_process):
     assert result.status == 2
     assert "part 4 (" in result.err
     assert "04.sse: the file changed" in result.err
-    assert "1 parts are missing" in result.err
+    assert "1 part is missing" in result.err
     assert len(parts(inputs / "out")) == 11
     assert not left_over(inputs)
     assert not (inputs / "out/_streamkit/summary.json").exists()
@@ -606,7 +606,7 @@ def test_too_many_deaths(run, inputs, deadly, monkeypatch):
     result = run("batch", "in", "out", "--jobs", "2")
     assert result.status == 2
     assert "3 processes and one died, no more are tried" in result.err
-    assert "1 parts are missing" in result.err
+    assert "1 part is missing" in result.err
     assert not left_over(inputs)
 
 
@@ -625,7 +625,7 @@ def test_deaths_of_no_input(run, inputs, deadly, monkeypatch, case):
     result = run("batch", "in", "out", "--jobs", "2")
     assert result.status == 2
     assert message in result.err
-    assert "1 parts are missing" in result.err
+    assert "1 part is missing" in result.err
     assert not left_over(inputs)
     monkeypatch.delenv("HOOK")
     assert run("batch", "in", "out", "--jobs", "2", "--resume").status == 1
@@ -638,7 +638,7 @@ def test_death_behind_the_part(run, inputs, deadly, monkeypatch):
     monkeypatch.setenv("HOOK", "said")
     result = run("batch", "in", "out", "--jobs", "2")
     assert result.status == 1
-    assert result.out.startswith("out · 1 parts · 15 streams")
+    assert result.out.startswith("out · 1 part · 15 streams")
     assert "read again" not in result.err
 
 
