@@ -37,10 +37,11 @@ class BaseTee:
     def _note(self, item: Any) -> None:
         """Merge *item*; whatever is wrong with it is no business of who reads the stream."""
         try:
-            chunks = self._intake.chunks_of(item) if isinstance(item, BLOCKS) else (item,)
-            for chunk in chunks:
-                if self._add_alike(chunk) is None:
-                    self._add_other(as_plain(chunk))
+            if isinstance(item, BLOCKS):
+                for chunk in self._intake.chunks_of(item):
+                    self._intake.accumulator.add(chunk)
+            elif self._add_alike(item) is None:
+                self._add_other(as_plain(item))
         except StreamkitError as error:
             self._intake.failure = self._intake.failure or error
         except Exception as error:  # noqa: BLE001 - an object of unknown make may raise anything
