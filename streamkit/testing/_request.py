@@ -38,7 +38,8 @@ class Request:
         status: The status of the answer.
         sent: How many blocks of the answer were sent.
         ended: How it ended: as the playback says, or `"client left"`, or
-            `"server closed"`; None while it goes on.
+            `"server closed"`; None while it goes on.  A client that ends at `[DONE]`
+            may have left before the last bytes.
     """
 
     method: str

@@ -84,6 +84,17 @@ def receive(client, server, *, patience=PATIENCE, deltas=None):
     return stream, error
 
 
+def was_whole(request):
+    """
+    Tell whether *request* was answered up to `[DONE]`.
+
+    A stream ends there, at the end of its line: whoever reads byte by byte may be gone
+    before the blank line and the end of the transfer are sent.
+    """
+    may_miss = {"close": 0, "client left": 1}[request.wait()]
+    return request.sent + may_miss >= len(request.playback.blocks)
+
+
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole(client, name):
     """All of it comes, by all ways of reading it."""
@@ -91,7 +102,9 @@ def test_whole(client, name):
         stream, error = receive(client, server)
         with client.open(server.base_url, PATIENCE) as source:
             rebuilt = rebuild(source)
-        assert [request.wait() for request in server.requests] == ["close", "close"]
+        first, second = server.requests
+        assert was_whole(first)
+        assert second.wait() == "close"
     assert error is None
     for outcome in (stream.outcome, rebuilt):
         assert (text(outcome), outcome.complete) == (TEXT, True)
@@ -162,7 +175,7 @@ def test_whole_async(async_client, name):
     """All of it comes."""
     with StreamServer(WHOLE[name]) as server:
         stream, error = run(receive_async(async_client, server))
-        assert server.requests[0].wait() == "close"
+        assert was_whole(server.requests[0])
     assert error is None
     assert (text(stream.outcome), stream.outcome.complete) == (TEXT, True)
     assert stream.outcome.done is (True if async_client.has_done else None)
