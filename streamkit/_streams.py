@@ -83,7 +83,7 @@ class StreamSplitter:
         self._is_merged = False  # an id changed, and that was decided to mean nothing
         self._late: list[Frame] = []
         self._outcomes: list[Outcome] = []
-        self._count = 0
+        self._is_first = True  # no outcome was given out yet
 
     def take(self, frame: Frame) -> None:
         """
@@ -122,9 +122,8 @@ class StreamSplitter:
         if error is not None:
             self._end_with(error)
         self._close(None, cut=cut)
-        if not self._count:
-            outcome = self._make().finish(cut=cut)
-            self._give_out(attrs.evolve(outcome, error=error), None)
+        if self._is_first:
+            self._give_out(attrs.evolve(self._make().finish(), error=error), None)
         return self.drain()
 
     def drain(self) -> list[Outcome]:
@@ -181,8 +180,8 @@ class StreamSplitter:
         assert self._last is not None
         if not self._held:
             self._held_chunks, self._seen, self._latest = 0, {self._last.id}, self._last.id
-        identity = id_of(frame.value)
-        is_new = identity is not None and identity not in self._seen
+        identity = id_of(frame.value) or self._latest  # none says nothing of another
+        is_new = identity not in self._seen
         if is_new and self._held_chunks < len(self._held):  # a new id after [DONE]
             self._decide(interleaved=False)
             self._chunk(frame)
@@ -191,7 +190,7 @@ class StreamSplitter:
         self._held_chunks += 1
         self._seen.add(identity)
         before, self._latest = self._latest, identity
-        if identity is not None and not is_new and identity != before:
+        if not is_new and identity != before:
             self._decide(interleaved=True)
         elif len(self._held) >= HELD:
             self._decide(interleaved=False)
@@ -345,7 +344,7 @@ class StreamSplitter:
             return outcome
         usage = None if outcome.response is None else outcome.response.usage
         # The request that the clock knows of is that of the first stream.
-        started = None if self._count else self._clock.started
+        started = self._clock.started if self._is_first else None
         issues = tuple(stream.stopwatch.issues())
         return attrs.evolve(
             outcome,
@@ -358,4 +357,4 @@ class StreamSplitter:
         """Add the framing's issues up to event *before* to *outcome*."""
         framing = self._log.take(before)
         self._outcomes.append(outcome.among(framing.issues, framing.counts, self._log.keep))
-        self._count += 1
+        self._is_first = False

@@ -21,7 +21,9 @@ from streamkit import (
     rebuild,
     rebuild_all,
 )
+from streamkit._errors import quote
 from streamkit._open_stream import id_of, is_final, is_opening
+from streamkit._state import Context
 from streamkit._streams import HELD
 
 from . import HEAD, chunk, codes, sse
@@ -89,6 +91,7 @@ def lines(*payloads):
     ("payload", "expected"),
     [
         (whole("a", "x"), True),
+        (whole("a", "x", object=None), True),
         ({"object": "chat.completion", "choices": []}, True),
         ({"object": "chat.completion", "choices": [{"delta": {}}]}, False),
         (whole_completion("a", "x"), True),
@@ -187,6 +190,24 @@ def test_many_late_payloads_are_reported_as_they_come():
     assert outcome.issue_counts["data_after_done"] == len(late)
 
 
+@pytest.mark.parametrize(("count", "early"), [(HELD, True), (HELD + 1, False)])
+def test_payloads_that_may_be_early_are_held(count, early):
+    """As many as of any others: they are of the stream that follows, or else late."""
+    payloads = [{"id": "", "choices": []}] * count
+    first, second = rebuild_all(sse(A) + sse(payloads, done=False) + sse(B))
+    assert first.issue_counts.get("data_after_done", 0) == (0 if early else count)
+    assert second.chunks == len(B) + (count if early else 0)
+
+
+def test_late_payloads_are_told():
+    """What they are, and where; one with the id of the stream is not of the next."""
+    late = say("a", "late")
+    first, _ = rebuild_all(sse(A) + sse([late], done=False) + sse(B))
+    (issue,) = first.issues
+    assert (issue.code, issue.event, issue.offset) == ("data_after_done", 4, len(sse(A)))
+    assert issue.message == quote(late)
+
+
 @pytest.mark.parametrize("extra", [DONE, DONE + DONE], ids=["twice", "thrice"])
 def test_done_may_come_again(extra):
     """More `[DONE]` changes nothing."""
@@ -217,6 +238,48 @@ def test_ids_that_interleave_are_streams():
 def zip_chunks(*streams):
     for row in zip(*streams, strict=True):
         yield from row
+
+
+def log(text):
+    """Return the bytes of a log: `a1` is a chunk with an id and a text, `-1` has no id.
+
+    A dot at the end is a finish, a plus says that it is of a further choice, and `|`
+    is the end of a stream.
+    """
+    return b"".join(DONE if word == "|" else sse([row(word)], done=False) for word in text.split())
+
+
+def row(word):
+    finish = "stop" if word.endswith(".") else None
+    choice = {"index": int("+" in word), "delta": {"content": word[1]}, "finish_reason": finish}
+    id = word[0].replace("-", "")
+    return {"choices": [choice], **({"id": id} if id else {})}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a1 b2 c3 d4 a5", "a15 b2 c3 d4"),
+        ("a1 b2 c3 b4", "a1 b24 c3"),
+        ("a1 b2 -3 b4", "a1234"),
+        ("a1 b2 -3 a4", "a14 b23"),
+        ("a1 b2 b3 b4", "a1234"),
+        ("a1 b2 c3 a4 -5 | c6", "a145| b2 c36"),
+        ("a1 b2 a3. a4 | b5. |", "a134| b25|"),
+        ("a1. b2 | a3", "a13| b2"),
+        ("a1 b2. c3 a4 | -5", "a145 b2| c3"),
+        ("a1 b2 a3. a4+ b5. | a6+. c7 |", "a1346| b25| c7"),
+    ],
+)
+def test_logs(text, expected):
+    """Which chunk is of which stream, and which of them had its `[DONE]`."""
+    outcomes = rebuild_all(log(text))
+    assert expected.split() == [
+        outcome.response.id
+        + "".join(choice.message.content for choice in outcome.response.choices)
+        + "|" * outcome.done
+        for outcome in outcomes
+    ]
 
 
 def test_three_streams_interleave():
@@ -322,6 +385,13 @@ def test_a_stream_longer_than_what_is_held():
     assert summary([outcome]) == [("a0", "x" * count + "yz", True)]
 
 
+@pytest.mark.parametrize(("count", "streams"), [(HELD - 1, HELD), (HELD, 1)])
+def test_how_many_chunks_are_held(count, streams):
+    """An id that comes back behind as many chunks is too late."""
+    rows = [say("a", ""), *(say(f"{n}", "") for n in range(count)), say("a", "")]
+    assert len(of(rows)) == streams
+
+
 def test_what_is_held_is_not_searched_through(monkeypatch):
     """However many chunks are held, the id of each is asked for a few times."""
     asked = []
@@ -344,6 +414,17 @@ def test_ids_are_decided_anew_for_the_next_stream():
 def test_a_finished_stream_and_an_opening_chunk(form):
     """A log without `[DONE]`: a finish, then an opening chunk of another id."""
     assert of(form([*A, *B])) == BOTH
+
+
+def test_an_opening_chunk_behind_a_failed_stream():
+    """It ended with its error, so the next is not of it."""
+    failing = {"id": "a", "error": {"message": "overloaded"}}
+    assert of(lines(A[0], failing, *B)) == [("a", "1", False), BOTH[1]]
+
+
+def test_an_opening_chunk_without_id_is_of_the_stream_before():
+    """Only an id tells that it is another."""
+    assert of([*A, say(None, "3", role=True)]) == [("a", "123", True)]
 
 
 def test_an_opening_chunk_behind_an_unfinished_stream_is_held():
@@ -379,6 +460,13 @@ def test_whole_responses_in_a_row(make, form):
     rows = [make(id, id.upper()) for id in ("a", "b", "c")]
     source = {"lines": lines(*rows), "chunks": rows, "array": json.dumps(rows).encode()}[form]
     assert of(source) == [("a", "A", True), ("b", "B", True), ("c", "C", True)]
+
+
+@pytest.mark.parametrize(("end", "done"), [(b"", None), (DONE, True)])
+def test_a_whole_response_misses_no_done(end, done):
+    """It was never streamed; one that comes is seen."""
+    (outcome,) = rebuild_all(b"data: " + json.dumps(whole("a", "1")).encode() + b"\n\n" + end)
+    assert (outcome.done, codes(outcome)) == (done, ["already_final"])
 
 
 def test_whole_responses_without_ids():
@@ -461,6 +549,15 @@ def test_framing_issues_go_to_the_stream_they_were_met_in():
     assert [(issue.code, issue.event) for issue in second.issues] == [("bad_json", 7)]
 
 
+def test_framing_issues_among_streams_that_interleave():
+    """They are of the stream that was opened last before them."""
+    bad = b"data: {bad}\n\n"
+    data = log("a1 b2 a3") + bad + log("c4 a5 b6") + bad + log("d7") + bad
+    told = (outcome.issues for outcome in rebuild_all(data))
+    events = [[issue.event for issue in issues if issue.event] for issues in told]
+    assert events == [[], [3], [7], [9]]
+
+
 def test_issues_of_both_halves_are_in_order_and_bounded():
     """The first so many of both together, sorted by event, are kept; all are counted."""
     rows = [say("a", "1"), chunk("odd", id="a"), say("a", "2", "stop")]
@@ -536,6 +633,29 @@ def test_a_bound_of_its_own_is_not_replaced():
     assert outcome.error.limit == "chunks"
 
 
+# -- The price -----------------------------------------------------------------------
+
+
+def test_one_stream_is_not_asked_for_its_end(monkeypatch):
+    """Chunk by chunk, while there is no other."""
+    asked = []
+    monkeypatch.setattr(Accumulator, "has_finished", property(lambda _: asked.append(1)))
+    list(rebuild_all([say("a", "1")] * 100))
+    assert len(asked) < 10
+
+
+def test_what_was_decoded_is_not_copied(monkeypatch):
+    """It is nobody else's; what a caller gave is."""
+    copied = []
+    copy = Context._copy
+    monkeypatch.setattr(
+        Context, "_copy", lambda self, *value: copied.append(value) or copy(self, *value)
+    )
+    rows = [chunk(x={"y": [1]})]
+    assert (rebuild(sse(rows)).response.extra, copied) == ({"x": {"y": [1]}}, [])
+    assert (rebuild(rows).response.extra, bool(copied)) == ({"x": {"y": [1]}}, True)
+
+
 # -- Properties ----------------------------------------------------------------------
 
 
@@ -579,12 +699,13 @@ def test_a_late_chunk_without_id_behind_ids_that_were_held():
     ("text", "counts"),
     [
         pytest.param("{0}\n{1}\n{2}\n{3}\n", [2, 2], id="lines"),
+        pytest.param("{4}\n{5}\n", [1, 1], id="whole responses"),
         pytest.param("[{0},{1},{2},{3}]", [1, 0], id="one array"),
     ],
 )
 def test_issues_of_each(text, counts):
     """What the framing says of a chunk is counted for the stream of that chunk."""
-    chunks = [*stream("a", "x"), *stream("b", "y")]
+    chunks = [*stream("a", "x"), *stream("b", "y"), whole("a", "x"), whole("b", "y")]
     outcomes = list(rebuild_all(text.format(*map(json.dumps, chunks))))
     assert [outcome.issue_counts.get("bare_json", 0) for outcome in outcomes] == counts
     assert [codes(outcome).count("bare_json") for outcome in outcomes] == list(map(bool, counts))

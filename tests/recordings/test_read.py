@@ -439,7 +439,24 @@ def test_times_that_begin_late(monkeypatch):
     [outcome] = rebuild(b"x", form="made")
     assert (outcome.timing.chunks, outcome.timing.timed) == (3, 2)
     assert outcome.timing.first_content == 7.0
-    assert outcome.issue_counts["clock_missing"] == 1
+    (issue,) = (each for each in outcome.issues if each.code == "clock_missing")
+    assert (issue.event, issue.message) == (0, "1 chunks have no time")
+
+
+def test_place_of_a_time_that_is_missing(monkeypatch):
+    """Of the first."""
+    events = list(map(event_of, CHUNKS))
+    pieces_form(monkeypatch, list(map(Piece, events, (7.0, None, None))))
+    [outcome] = rebuild(b"x", form="made")
+    issue = next(issue for issue in outcome.issues if issue.code == "clock_missing")
+    assert (issue.event, issue.offset) == (1, len(events[0]))
+
+
+def test_times_of_a_stream_without_a_response(monkeypatch):
+    """An error is all that came."""
+    pieces_form(monkeypatch, [Piece(event_of({"id": "a", "error": "overloaded"}), 7.0)])
+    [outcome] = rebuild(b"x", form="made")
+    assert (outcome.response, outcome.error.code) == (None, "upstream_error")
 
 
 def test_the_request_is_of_the_first_stream(monkeypatch):
