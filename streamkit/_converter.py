@@ -27,6 +27,7 @@ from ._chunk_models import ABSENT, ChatCompletionChunk, CompletionChunk
 from ._errors import InvalidChunk
 from ._json import encode
 from ._models import ChatCompletion, Completion, TokenLogprob, TopLogprob
+from ._outcome import class_name
 from ._views import ListView, copy_json
 
 
@@ -372,7 +373,7 @@ def to_dict(obj: Any) -> dict[str, Any]:
     {'id': 'a', 'choices': []}
     """
     if not attrs.has(type(obj)) or not hasattr(obj, "extra"):
-        raise TypeError(f"obj must be one of streamkit's models, not {type(obj).__name__}")
+        raise TypeError(f"obj must be one of streamkit's models, not {class_name(obj)}")
     try:
         plain: dict[str, Any] = _plain(obj)
     except RecursionError:

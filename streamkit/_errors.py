@@ -31,6 +31,7 @@ __all__ = [
     "StreamkitError",
     "UnknownForm",
     "UpstreamError",
+    "amount",
     "quote",
 ]
 
@@ -51,6 +52,18 @@ def quote(value: object) -> str:
     except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
         text = f"a {type(value).__name__} too large to show"
     return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 1] + "…"
+
+
+def amount(count: int, what: str) -> str:
+    """
+    Return *count* and the word for *what* is counted, in the plural but for one.
+
+    >>> amount(1, "chunk"), amount(0, "entry"), amount(2, "entry")
+    ('1 chunk', '0 entries', '2 entries')
+    """
+    if count != 1:
+        what = what[:-1] + "ies" if what.endswith("ry") else what + "s"
+    return f"{count} {what}"
 
 
 class StreamkitError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -53,10 +54,10 @@ def finalize(
     >>> finalize([{"choices": [{"index": 0, "text": "Hi"}]}]).choices[0].text
     'Hi'
     """
-    if isinstance(chunks, (str, bytes, bytearray, memoryview, dict)):
+    if isinstance(chunks, (str, bytes, bytearray, memoryview, dict, PathLike)):
         raise TypeError(
             f"chunks must be an iterable of chunks, not {type(chunks).__name__}; "
-            f"rebuild() reads text and bytes"
+            f"rebuild() reads text, bytes and files"
         )
     accumulator = Accumulator(kind, strict=strict, limits=limits)
     for chunk in chunks:

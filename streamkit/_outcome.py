@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ._timing import Timing
 
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "class_name"]
 
 
 @attrs.frozen(kw_only=True)
@@ -95,3 +95,14 @@ class Outcome:
 
 
 REASONS = frozenset({"cut_value", "done_missing", "finish_missing"})
+
+
+def class_name(value: Any) -> str:
+    """
+    Return what *value*, passed where a response is wanted, is, and what to pass instead.
+
+    >>> class_name(1), class_name(Outcome(response=None, complete=False))
+    ('int', 'Outcome; pass its `response`')
+    """
+    name = type(value).__name__
+    return f"{name}; pass its `response`" if isinstance(value, Outcome) else name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from streamkit._errors import StreamkitError
+from streamkit._errors import StreamkitError, amount
 from streamkit._limits import Limits
 
 from ._command import Command
@@ -238,7 +238,7 @@ class _Run:
 def _summary(output: str, parts: int, total: Tally) -> Iterator[str]:
     """Yield the lines that say what became of all streams."""
     amounts = {"part": parts, "stream": total.streams, "chunk": total.chunks}
-    counts = [f"{count} {what}" + "s" * (count != 1) for what, count in amounts.items()]
+    counts = [amount(count, what) for what, count in amounts.items()]
     yield " · ".join([escape_line(output), *counts, *_counts(total.states)])
     for name, counter in (("errors", total.errors), ("issues", total.issues)):
         if counter:

@@ -6,6 +6,8 @@ import argparse
 
 from functools import partial
 
+from streamkit._errors import amount
+
 from ._command import Command
 from ._each import add_jobs_argument, print_each, say_each
 from ._escape import escape_line
@@ -53,7 +55,7 @@ def summary(found: Found) -> str:
         (response and str(response.id)) or "-",
         kind_of(outcome) or "-",
         state(outcome),
-        f"{outcome.chunks} chunk" + "s" * (outcome.chunks != 1),
+        amount(outcome.chunks, "chunk"),
         ",".join(str(choice.finish_reason or "-") for choice in choices) or "-",
         ",".join(issue_counts(outcome)) or "-",
     ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from streamkit._converter import to_dict
 from streamkit._differences import MISSING, Difference, differences
+from streamkit._errors import amount
 from streamkit._json import encode
 
 from ._command import Command
@@ -129,14 +130,18 @@ def _text_change(old: str, new: str) -> Iterator[str]:
     """Yield the lines that changed with one line around them."""
     before, after = old.split("\n"), new.split("\n")
     if len(before) + len(after) > MOST_LINES:
-        yield _line("-", f"{len(old)} characters in {len(before)} lines")
-        yield _line("+", f"{len(new)} characters in {len(after)} lines")
+        yield _line("-", _extent(old, before))
+        yield _line("+", _extent(new, after))
         return
     for line in list(difflib.unified_diff(before, after, lineterm="", n=1))[2:]:
         if not line.startswith("@@"):
             yield _line(line[:1], line[1:])
         elif len(before) > 1:
             yield line
+
+
+def _extent(text: str, lines: list[str]) -> str:
+    return f"{amount(len(text), 'character')} in {amount(len(lines), 'line')}"
 
 
 def _line(mark: str, text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from streamkit._converter import to_dict
+from streamkit._errors import amount
 from streamkit._json import encode
 from streamkit._kinds import dict_entries
 from streamkit._outcome import Outcome
@@ -96,7 +97,7 @@ def _logprobs(label: str, tokens: Sequence[Token], name: str) -> Iterator[str]:
     surprise = perplexity(tokens)
     words = "unknown" if surprise is None else f"{surprise:.4g}"
     yield element("h4", text(f"Log probabilities of {label}")) + "\n"
-    yield element("p", f"{len(tokens)} tokens · perplexity {words}", class_="note") + "\n"
+    yield element("p", f"{amount(len(tokens), 'token')} · perplexity {words}", class_="note") + "\n"
     yield _legend()
     least = least_sure(tokens, LEAST)
     yield from _heat(tokens, {place for place, _ in least}, name)

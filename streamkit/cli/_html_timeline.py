@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import attrs
 
+from streamkit._errors import amount
 from streamkit._timing import Timing
 
 from ._columns import seconds
@@ -69,7 +70,7 @@ def timeline(timing: Timing, times: Sequence[float], name: str) -> Iterator[str]
 
 def _words(timing: Timing) -> str:
     return (
-        f"{timing.timed} chunks in {seconds(timing.duration)}; the first content after "
+        f"{amount(timing.timed, 'chunk')} in {seconds(timing.duration)}; the first content after "
         f"{seconds(timing.first_content)}; the longest gap {seconds(timing.gap_max)}"
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from streamkit._converter import to_dict
+from streamkit._errors import amount
 from streamkit._json import encode
 
 from ._columns import clip, fit, pad, terminal_width, width_of
@@ -91,7 +92,7 @@ def _lines(found: Found, least: int) -> Iterator[str]:
 def _list(head: str, tokens: Sequence[Token], least: int, width: int | None) -> Iterator[str]:
     surprise = perplexity(tokens)
     known = sum(token.logprob is not None for token in tokens)
-    facts = [head, f"{len(tokens)} tokens"]
+    facts = [head, amount(len(tokens), "token")]
     facts += [f"perplexity {surprise:.4g}" if surprise is not None else "perplexity unknown"]
     facts += [f"{len(tokens) - known} without a usable logprob"] if known < len(tokens) else []
     yield escape_line("  " + " · ".join(facts))

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from streamkit._converter import to_dict
+from streamkit._errors import amount
 from streamkit._kinds import dict_entries
 
 from ._escape import escape_line, escape_text
@@ -91,7 +92,7 @@ def _head(found: Found, response: dict[str, Any]) -> str:
         response.get("id"),
         response.get("model"),
         response.get("created") and moment(response["created"]),
-        f"{outcome.chunks} chunk" + "s" * (outcome.chunks != 1),
+        amount(outcome.chunks, "chunk"),
         state(outcome),
     ]
     return " · ".join(spelled(fact) for fact in facts if fact)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from streamkit._errors import amount
+
 from ._command import Command
 from ._files import STDIN
 from ._html import document, text, wide_table
@@ -115,7 +117,7 @@ def _events(source: str | None, state: _State) -> Iterator[str]:
         yield f'<p class="note">The first {len(state.table)} of {state.rows} events; '
         yield "streamkit inspect has all.</p>\n"
     yield "<details open><summary>Event table</summary>\n"
-    caption = f"{state.rows} events; a chunk is not a token"
+    caption = f"{amount(state.rows, 'event')}; a chunk is not a token"
     yield from wide_table(caption, (*HEAD, "issues"), state.table, numbers=range(NUMBERS))
     yield "</details></section>\n"
     state.rows, state.zero, state.notes, state.table = 0, None, Notes(), []

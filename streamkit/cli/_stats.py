@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from streamkit._converter import to_dict
+from streamkit._errors import amount
 from streamkit._json import encode
 from streamkit._timing import Timing
 
@@ -215,7 +216,7 @@ def _lines(stats: dict[str, Any], timing: Timing | None) -> Iterator[str]:
 
 
 def _total_lines(total: dict[str, Any]) -> Iterator[str]:
-    yield escape_line(f"total · {total['streams']} streams · {_counts(total['states'])}")
+    yield escape_line(f"total · {amount(total['streams'], 'stream')} · {_counts(total['states'])}")
     rows = [
         ("size", _size(total)),
         *((name.replace("_", " "), _spread_text(total, name)) for name in SPREADS),
@@ -238,9 +239,10 @@ def _spread_text(total: dict[str, Any], name: str) -> str:
 
 def _size(stats: dict[str, Any]) -> str:
     tokens = stats["completion_tokens"]
-    parts = [f"{stats['bytes']} bytes", f"{stats['chunks']} chunks"]
-    parts += [f"{stats['characters']} characters"]
-    parts += [f"{spelled(tokens)} completion tokens"] if tokens else []
+    parts = [amount(stats[what + "s"], what) for what in ("byte", "chunk", "character")]
+    if tokens:
+        word = "token" if tokens == 1 else "tokens"
+        parts.append(f"{spelled(tokens)} completion {word}")
     return " · ".join(parts)
 
 

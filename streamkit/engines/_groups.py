@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from streamkit._errors import InvalidChunk, LimitExceeded, quote
+from streamkit._errors import InvalidChunk, LimitExceeded, amount, quote
 from streamkit.recordings._row_streams import stream_of_rows
 from streamkit.recordings._row_values import as_bytes
 
@@ -112,8 +112,8 @@ class Grouper:
     def _row(self, key: Any, cells: Iterator[_Cell]) -> Row:
         """Return the row of the stream that *cells* hold the chunks of."""
         if key is None:
-            count = sum(1 for _ in cells)
-            text = f"{count} chunks without {quote(self.group)}: of which stream, is not known"
+            many = amount(sum(1 for _ in cells), "chunk")
+            text = f"{many} without {quote(self.group)}: of which stream, is not known"
             return row_of_error(InvalidChunk(text))
         chunks: list[tuple[Any, bytes]] = []
         size = 0

@@ -8,6 +8,7 @@ from typing import Any, Final
 from streamkit._errors import InvalidChunk
 from streamkit._kinds import dict_entries
 from streamkit._models import Choice, Message
+from streamkit._outcome import class_name
 from streamkit._plain import as_plain
 from streamkit._views import copy_json
 
@@ -90,7 +91,7 @@ def _message_of(source: Any, index: int) -> Mapping[str, Any]:
         plain = message if isinstance(message, Mapping) else plain
     if type(plain) is not dict or not plain.keys() & {"role", "content", "tool_calls"}:
         raise TypeError(
-            f"source must be a chat response, a choice or a message, not {type(source).__name__}"
+            f"source must be a chat response, a choice or a message, not {class_name(source)}"
         )
     return plain
 

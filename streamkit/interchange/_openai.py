@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from streamkit._converter import to_dict
 from streamkit._errors import InvalidChunk, NotInstalled
 from streamkit._models import ChatCompletion, Completion
+from streamkit._outcome import class_name
 
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def to_openai(response: ChatCompletion | Completion) -> Any:
     """
     if not isinstance(response, (ChatCompletion, Completion)):
         raise TypeError(
-            f"response must be a ChatCompletion or a Completion, not {type(response).__name__}"
+            f"response must be a ChatCompletion or a Completion, not {class_name(response)}"
         )
     cls = _class_of(response)
     try:

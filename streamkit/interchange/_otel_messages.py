@@ -10,6 +10,7 @@ from streamkit._json import BadJSON, Decoder, skip_space
 from streamkit._kinds import dict_entries
 from streamkit._limits import NO_LIMITS
 from streamkit._models import ChatCompletion, Completion
+from streamkit._outcome import class_name
 
 from ._message import REASONING_FIELDS
 
@@ -50,7 +51,7 @@ def to_otel_messages(response: ChatCompletion | Completion) -> list[dict[str, An
     [{'role': 'assistant', 'parts': [{'type': 'text', 'content': 'Hi'}], 'finish_reason': 'error'}]
     """
     if not isinstance(response, (ChatCompletion, Completion)):
-        raise TypeError(f"response must be a response, not {type(response).__name__}")
+        raise TypeError(f"response must be a response, not {class_name(response)}")
     choices = to_dict(response)["choices"]
     return [
         {

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from streamkit._errors import UnknownForm
+from streamkit._errors import UnknownForm, amount
 from streamkit._issues import Issue
 from streamkit._json import Decoder
 
@@ -96,7 +96,7 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
         return
     if not found:
         raise UnknownForm(
-            f"none of the {number} entries of the HAR is an event stream or a completion"
+            f"the HAR has {amount(number, 'entry')}, and no event stream or completion"
         )
 
 

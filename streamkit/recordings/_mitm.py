@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from streamkit._errors import LimitExceeded, UnknownForm
+from streamkit._errors import LimitExceeded, UnknownForm, amount
 from streamkit._issues import Issue
 
 from ._bodies import (
@@ -50,7 +50,9 @@ def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
             found += 1
             yield recording
     if not found:
-        raise UnknownForm(f"none of the {number} flows is an event stream or a completion")
+        raise UnknownForm(
+            f"the file has {amount(number, 'flow')}, and no event stream or completion"
+        )
 
 
 def _recording(flow: Any, number: int, options: ReadOptions) -> Recording | None:

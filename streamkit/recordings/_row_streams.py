@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from streamkit._errors import LimitExceeded, quote
+from streamkit._errors import LimitExceeded, amount, quote
 from streamkit._issues import Issue
 
 from ._bodies import body_recording, undone
@@ -230,12 +230,17 @@ def _sorted_streams(rows: Iterable[Any], plan: Plan, options: ReadOptions) -> It
         key = identity(row.get(plan.group)) if plan.group else ""
         held = streams.setdefault(key, _Held())
         held.rows.append((_rank(row, piece, plan), piece))
-    notes = (Issue("bad_row", f"{bad} lines are no rows; they were left out"),) if bad else ()
+    notes = (Issue("bad_row", _bad(bad)),) if bad else ()
     for key, held in streams.items():
         if plan.newest_first:
             held.rows.reverse()
             notes = (Issue("rows_sorted", "the newest row came first; the rows were turned round"),)
         yield _stream(f"{plan.group} {quote(key)}" if plan.group else "", held, plan, notes)
+
+
+def _bad(count: int) -> str:
+    what = "is no row; it was" if count == 1 else "are no rows; they were"
+    return f"{amount(count, 'line')} {what} left out"
 
 
 def _rank(row: Mapping[str, Any], piece: Piece, plan: Plan) -> tuple[Any, ...]:
@@ -269,10 +274,12 @@ def _stream(name: str, held: _Held, plan: Plan, notes: tuple[Issue, ...]) -> Rec
         pieces.append(piece)
         numbers.append(rank[1])
     if repeated:
-        notes = (*notes, Issue("rows_repeated", f"{repeated} rows came twice; each was taken once"))
+        text = f"{amount(repeated, 'row')} came twice; each was taken once"
+        notes = (*notes, Issue("rows_repeated", text))
     missing = _missing(numbers) if plan.order else 0
     if missing:
-        text = f"{missing} numbers of {quote(plan.order)} are missing; chunks may be lost"
+        gap = f"{amount(missing, 'number')} of {quote(plan.order)}"
+        text = f"{gap} {'is' if missing == 1 else 'are'} missing; chunks may be lost"
         notes = (*notes, Issue("rows_missing", text))
     return body_recording(name, pieces, notes=notes)
 

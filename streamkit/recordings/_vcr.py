@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from streamkit._errors import UnknownForm
+from streamkit._errors import UnknownForm, amount
 from streamkit._issues import Issue
 from streamkit._json import Decoder, encode
 
@@ -91,7 +91,7 @@ def _recordings(
         return
     if not found:
         raise UnknownForm(
-            f"none of the {number} interactions of the cassette is an event stream or a completion"
+            f"the cassette has {amount(number, 'interaction')}, and no event stream or completion"
         )
 
 

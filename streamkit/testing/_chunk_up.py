@@ -7,6 +7,7 @@ from typing import Any
 from streamkit._cells import is_index
 from streamkit._errors import quote
 from streamkit._kinds import Kind
+from streamkit._outcome import class_name
 from streamkit._plain import as_plain
 from streamkit._rules import RULES, Rule, Table
 from streamkit._views import copy_json
@@ -100,7 +101,7 @@ def _plain(response: Any) -> dict[str, Any]:
     if type(plain) is not dict:
         raise TypeError(
             f"response must be a full response, a dict, or an object with model_dump(), "
-            f"not {type(response).__name__}"
+            f"not {class_name(response)}"
         )
     try:
         copied: dict[str, Any] = copy_json(plain)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from streamkit._differences import MISSING, Difference, differences
-from streamkit._errors import quote
+from streamkit._errors import amount, quote
 from streamkit._outcome import Outcome
 from streamkit._plain import as_plain
 from streamkit._rebuild import rebuild
@@ -97,7 +97,7 @@ def _response_lines(outcome: Outcome, expected: Any) -> Iterator[str]:
     for difference in found[:MOST]:
         yield from _lines(difference)
     if len(found) > MOST:
-        yield f"… and {len(found) - MOST} more differences"
+        yield f"… and {amount(len(found) - MOST, 'more difference')}"
 
 
 # -- What is compared ----------------------------------------------------------------

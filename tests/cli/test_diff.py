@@ -107,7 +107,7 @@ def test_long_texts(diff, monkeypatch):
     """They are not compared: that is quadratic."""
     monkeypatch.setattr(_diff, "MOST_LINES", 3)
     out = diff(whole("a\n\n"), whole("b")).out
-    assert "    - 3 characters in 3 lines\n    + 1 characters in 1 lines\n" in out
+    assert "    - 3 characters in 3 lines\n    + 1 character in 1 line\n" in out
 
 
 def test_usage(run, files):

@@ -75,6 +75,12 @@ def test_colours(run, terminal):
     assert "≥ 90 %" in result.out
 
 
+def test_one_token(run):
+    """It is counted in the singular."""
+    out = run("logprobs", stdin=stream(entry("Hi", HALF))).out
+    assert "choice 0 · content · 1 token · perplexity 2\n" in out
+
+
 def test_wrapped_between_tokens(run, terminal):
     """At the width of the terminal."""
     out = run("logprobs", stdin=stream(*(entry("0123456789", -0.5) for _ in range(5)))).out

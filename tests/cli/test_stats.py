@@ -38,6 +38,14 @@ def test_untimed(run, files):
     ]
 
 
+def test_one_of_each(run, monkeypatch):
+    """The words for what is counted are in the singular where there is one."""
+    usage = {"completion_tokens": 1}
+    give(monkeypatch, [event(chunk(content="x", finish="stop") | {"usage": usage}, None)])
+    out = run("stats").out
+    assert " bytes · 1 chunk · 1 character · 1 completion token\n" in out
+
+
 def test_timed(run, monkeypatch):
     """First chunk, first content, gaps, rates; a chunk is not a token."""
     give(monkeypatch, timed(0.5, 1.0, 1.25, 2.5))

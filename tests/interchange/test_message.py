@@ -16,9 +16,14 @@ from streamkit import (
     Outcome,
     finalize,
     from_dict,
+    rebuild,
     to_dict,
+    to_json,
     to_message,
+    to_openai,
 )
+from streamkit.interchange import to_otel_messages
+from streamkit.testing import chunk_up
 
 from . import odd_responses, response_of, responses
 
@@ -149,6 +154,18 @@ def test_wrong_sources(wrong):
     """What has no message is refused by an error that says so."""
     with pytest.raises((TypeError, InvalidChunk), match=r"source must be|no choice has"):
         to_message(wrong)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [to_message, to_openai, to_otel_messages, to_json, chunk_up],
+    ids=lambda call: call.__name__,
+)
+def test_outcomes_have_what_is_wanted(call):
+    """Who passes an outcome is told that it has the response."""
+    outcome = rebuild([{"choices": [{"index": 0, "delta": {"content": "Hi"}}]}])
+    with pytest.raises(TypeError, match="not Outcome; pass its `response`"):
+        call(outcome)
 
 
 def test_legacy_completions_have_no_message():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from streamkit import (
@@ -89,7 +91,9 @@ def test_no_usable_chunk_is_an_empty_stream(chunks, strict):
     assert caught.value.partial is None
 
 
-@pytest.mark.parametrize("chunks", ["data: {}", b"data: {}", {"choices": []}], ids=repr)
+@pytest.mark.parametrize(
+    "chunks", ["data: {}", b"data: {}", {"choices": []}, Path("a.sse")], ids=repr
+)
 def test_what_is_no_sequence_of_chunks_is_a_type_error(chunks):
     """Its characters or keys would be no chunks, and the error would not tell why."""
     with pytest.raises(TypeError, match=r"iterable of chunks, not \w+; rebuild\(\) reads text"):

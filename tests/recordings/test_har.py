@@ -99,7 +99,7 @@ def test_error_body():
     content = {"mimeType": "application/json", "text": '{"error": {"message": "no"}}'}
     (recording,) = read(FORM, har(entry(content)))
     assert outcomes(recording)[0].error.payload == {"message": "no"}
-    with pytest.raises(UnknownForm, match="none of the 1 entries"):
+    with pytest.raises(UnknownForm, match="the HAR has 1 entry, and no"):
         read(FORM, har(entry(content, url="https://api.example/other")), block=100)
 
 
@@ -314,7 +314,7 @@ def test_what_follows_the_entries_is_not_read():
 @pytest.mark.parametrize(
     ("data", "error", "match"),
     [
-        (b'{"log":{"entries":[]}}', UnknownForm, "none of the 0 entries"),
+        (b'{"log":{"entries":[]}}', UnknownForm, "the HAR has 0 entries"),
         (b'{"log":{}}', UnknownForm, "lacks the list"),
         (
             b'{"log":{"entries":[{"a":' + b"[" * 99 + b"]" * 99 + b"}]}}",
@@ -409,7 +409,7 @@ def test_compressed_by_header(monkeypatch):
 def test_list_that_is_a_body():
     """A list of texts that are no bytes is a body as any other."""
     content = {"mimeType": "application/json", "text": '["abcd", "efgh"]'}
-    with pytest.raises(UnknownForm, match="none of the 1 entries"):
+    with pytest.raises(UnknownForm, match="the HAR has 1 entry, and no"):
         read(FORM, har(entry(content)), block=100)
 
 

@@ -93,8 +93,8 @@ WHOLE = tnet(flow())
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        (b"", "none of the 0 flows"),
-        (b"\n", "none of the 0 flows"),
+        (b"", "the file has 0 flows, and no"),
+        (b"\n", "the file has 0 flows, and no"),
         (WHOLE[:-9], "cut"),
         (b"99", "damaged"),
         (b"abc", "damaged"),

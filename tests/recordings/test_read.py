@@ -302,7 +302,7 @@ def test_bodies_tell_later():
 def test_a_cut_before_any_outcome():
     """With no recording found there is nobody to tell it of."""
     empty = json.dumps({"log": {"version": "1.2", "entries": []}}).encode() + b" " * 99
-    with pytest.raises(UnknownForm, match="none of the 0 entries"):
+    with pytest.raises(UnknownForm, match="the HAR has 0 entries, and no"):
         list(rebuild(gzip.compress(empty)[:-3], form="har"))
 
 

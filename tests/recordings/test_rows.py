@@ -360,10 +360,13 @@ def test_repeated_and_missing_rows():
     rows = sequence("r1", CHUNKS)
     (recording,) = read(JSON, lines(rows[0], rows[1], rows[1], rows[2]))
     assert (text(recording), codes(recording)) == ("Hello", ["rows_repeated"])
+    assert recording.notes[0].message == "1 row came twice; each was taken once"
     many = sequence("r1", [chunk(content=str(n)) for n in range(9)])
     (recording,) = read(JSON, lines(*many[:4], *many[6:]))
     assert codes(recording) == ["rows_missing"]
     assert recording.notes[0].message.startswith("2 numbers")
+    (recording,) = read(JSON, lines(*many[:4], *many[5:]))
+    assert recording.notes[0].message.startswith("1 number of 'seq' is missing")
     stepped = [row | {"seq": 10 * row["seq"]} for row in many]
     assert codes(read(JSON, lines(*stepped))[0]) == []
 
@@ -372,6 +375,9 @@ def test_bad_rows_among_sorted_ones():
     rows = lines(*sequence("r1", CHUNKS)) + b'{"request_id": "r1", "se'
     (recording,) = read(JSON, rows)
     assert (text(recording), codes(recording)) == ("Hello", ["bad_row"])
+    assert recording.notes[0].message == "1 line is no row; it was left out"
+    (recording,) = read(JSON, rows + b"\n{")
+    assert recording.notes[0].message == "2 lines are no rows; they were left out"
 
 
 def test_strange_groups():

@@ -208,10 +208,10 @@ def bomb(levels=9, width=9):
         (b"interactions:\n- 2026-99-99\n", "none of its type"),
         (b"interactions:\n- \xff\n", "cannot be read"),
         (b"interactions:\n- {[a]: b}\n", "cannot be read"),
-        (b"- a\n", "none of the 0"),
-        (b"interactions: 5\n", "none of the 0"),
-        (b"interactions: [5]\n", "none of the 1"),
-        (b"", "none of the 0"),
+        (b"- a\n", "the cassette has 0 interactions"),
+        (b"interactions: 5\n", "the cassette has 0 interactions"),
+        (b"interactions: [5]\n", "the cassette has 1 interaction, and no"),
+        (b"", "the cassette has 0 interactions"),
     ],
 )
 def test_hostile_yaml(data, match):
