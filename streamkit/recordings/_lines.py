@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -21,6 +21,7 @@ from ._containers import CRI, Source, from_cri, from_docker, from_journal
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._prefix import CHUNK, find_payload, mode_of, mode_of_stream, without_prefixes
 from ._row_values import Path, as_bytes, at, find, json_of
+from ._row_words import without_words
 from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
 
 
@@ -55,26 +56,44 @@ def _without_any(pieces: Iterator[Piece]) -> Iterator[Piece]:
         return _late(first, pieces)
     shown = _tally(rows)
     if shown.mode is not None and shown.prefixed:
-        pieces = _from_rows(without_prefixes(pieces, shown.mode))
-    return pieces
+        pieces = without_prefixes(pieces, shown.mode)
+    return _from_rows(pieces)
 
 
 def _from_rows(pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Return *pieces*, or what they hold if they are rows: objects with a chunk in a field."""
+    """Return *pieces*, or what they hold if they are rows: objects with a stream in a field."""
     first, pieces = look_ahead(pieces, is_long_enough(HEAD, lambda piece: len(piece.data)))
-    path = next(filter(None, (find(_row(piece)) for piece in first)), None)
-    if path is None:
-        return pieces
-    return (attrs.evolve(piece, data=_held(piece, path)) for piece in pieces)
+    if any(BARE_FIELD.match(piece.data) for piece in first):
+        return pieces  # the stream itself; what is in rows beside it would be doubled
+    for open_row in (_row, _row_without_words):
+        path = next(filter(None, (find(open_row(piece)) for piece in first)), None)
+        if path is not None:
+            return _held(pieces, open_row, path)
+    return pieces
 
 
-def _row(piece: Piece) -> object:
+def _row(piece: Piece) -> Any:
     return json_of(piece.data.decode("utf-8", "replace"))
 
 
-def _held(piece: Piece, path: Path) -> bytes:
-    value = at(_row(piece), path)
-    return piece.data if value is None else as_bytes(value).rstrip(b"\n") + b"\n"
+def _row_without_words(piece: Piece) -> Any:
+    """Return the row that *piece* is, if it has a stream behind words: with that alone."""
+    return next(without_words([_row(piece)]), None)
+
+
+def _held(pieces: Iterator[Piece], open_row: Callable[[Piece], Any], path: Path) -> Iterator[Piece]:
+    """Yield what rows hold at *path*, and lines that are none; other entries are left out."""
+    for piece in pieces:
+        row = open_row(piece)
+        value = at(row, path)
+        if value is not None:
+            yield attrs.evolve(piece, data=as_bytes(value).rstrip(b"\n") + b"\n")
+        elif not _is_other_entry(_row(piece)):
+            yield piece
+
+
+def _is_other_entry(row: Any) -> bool:
+    return isinstance(row, Mapping) and not isinstance(row.get("error"), Mapping)
 
 
 def _has_stream(rows: Iterable[bytes]) -> bool:
@@ -94,7 +113,7 @@ def _late(first: list[Piece], pieces: Iterator[Piece]) -> Iterator[Piece]:
             yield from _from_rows(without_prefixes(chain([piece], pieces), mode))
             return
         if mode is not None or BARE_FIELD.match(piece.data):
-            yield from chain(first, [piece], pieces)
+            yield from chain(first, _from_rows(chain([piece], pieces)))
             return
     yield from first
 

@@ -218,7 +218,8 @@ def cri(lines, stream=b"stdout", size=1 << 14):
         for at in range(0, len(line), size):
             mark = b"F" if at + size >= len(line) else b"P"
             text = line[at : at + size].rstrip(b"\n")
-            rows.append(b"2026-12-01T00:00:%02d.5Z %s %s %s\n" % (number, stream, mark, text))
+            time = b"2026-12-01T00:%02d:%02d.5Z" % divmod(number, 60)
+            rows.append(b"%s %s %s %s\n" % (time, stream, mark, text))
     return rows
 
 
@@ -252,6 +253,49 @@ def test_container_with_half_a_character():
     ((_, pieces),) = read(DOCKER, data)
     assert joined(pieces) == BODY
     assert [piece.time is None for piece in pieces].count(True) == 1
+
+
+ENTRIES = {
+    "objects": [{"level": "debug", "msg": "chunk", "chunk": each} for each in CHUNKS],
+    "texts": [{"msg": "chunk", "data": json.dumps(each)} for each in CHUNKS],
+    "events": [{"msg": each.decode()} for each in EVENTS],
+    "words": [{"msg": f"upstream sent {each.decode()}"} for each in EVENTS],
+    "a body": [{"msg": "done", "response": {"body": BODY.decode()}}],
+    "json in json": [{"msg": json.dumps({"line": each.decode()})} for each in EVENTS],
+}
+
+
+@by_form
+@pytest.mark.parametrize("entries", ENTRIES.values(), ids=ENTRIES)
+@pytest.mark.parametrize("noise", [0, 1, 2000])
+def test_json_entries_in_containers(form, entries, noise):
+    """Most programs in containers log JSON: the stream is in a field of the entries."""
+    others = [{"level": "info", "msg": "started", "n": number} for number in range(noise)]
+    rows = [json.dumps(each).encode() + b"\n" for each in [*others, *entries, *others[:1]]]
+    data = b"".join(MADE[form](rows))
+    (outcome,) = rebuild(data)
+    assert (outcome.response.choices[0].message.content, outcome.complete) == (TEXT, True)
+    assert sniff(data).name == form.name
+    assert noise == 2000 or "not_a_chunk" not in outcome.issue_counts
+
+
+@by_form
+def test_errors_among_entries(form):
+    """The server's own error is no other entry of the log."""
+    entries = [*ENTRIES["objects"][:2], {"error": {"message": "overloaded", "code": 529}}]
+    data = b"".join(MADE[form]([json.dumps(each).encode() + b"\n" for each in entries]))
+    (outcome,) = rebuild(data)
+    assert outcome.error.payload["code"] == 529
+    assert outcome.response.choices[0].message.content == "Hel. "
+
+
+@by_form
+def test_entries_beside_the_stream(form):
+    """Where the lines of the stream are in the log, nothing is taken from entries as well."""
+    rows = [b"\n".join([line, json.dumps({"seen": line.decode()}).encode()]) for line in LINES]
+    data = b"".join(MADE[form](b"\n".join(rows).splitlines(keepends=True)))
+    (outcome,) = rebuild(data)
+    assert outcome.response.choices[0].message.content == TEXT
 
 
 @by_form
