@@ -7,7 +7,7 @@ import os
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias
 
 import attrs
 
@@ -68,7 +68,7 @@ class Options:
 
     def __attrs_post_init__(self) -> None:
         self.accumulator()  # wrong arguments are a TypeError here, not at the first outcome
-        Decoder(self.json, self.limits)
+        Decoder(self.json)
 
     def accumulator(self) -> Accumulator:
         return Accumulator(
@@ -174,7 +174,7 @@ def rebuild_all(
     blocks = _blocks(source)
     if blocks is not None:
         return outcomes(blocks, options)
-    return _from_items(cast("Iterable[Any]", source), options)
+    return _from_items(source, options)
 
 
 # -- Sources -------------------------------------------------------------------------
@@ -209,7 +209,8 @@ def source_blocks(source: Source) -> Iterator[bytes]:
             iterable of bytes.
     """
     blocks = _blocks(source)
-    return _encoded(iter(cast("Iterable[Any]", source))) if blocks is None else blocks
+    items: Any = source
+    return _encoded(iter(items)) if blocks is None else blocks
 
 
 def counted(source: Source, add: Callable[[int], None]) -> Iterator[bytes]:
@@ -237,7 +238,7 @@ def _read_blocks(file: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _from_items(source: Iterable[Any], options: Options) -> Iterator[Outcome]:
+def _from_items(source: Any, options: Options) -> Iterator[Outcome]:
     """Tell an iterable of bytes from one of chunks by its first item."""
     if isinstance(as_plain(source), dict):
         source = [source]  # one chunk, or one whole response

@@ -133,6 +133,21 @@ def test_one_chunk_is_a_source(wrap):
     assert outcome.response.choices[0].message.content == "Hé"
 
 
+class Live(io.BytesIO):
+    """A pipe that is written to: waiting for so many bytes would be waiting for its end."""
+
+    def read(self, size=-1):
+        raise AssertionError(f"{size} bytes are waited for")
+
+    def read1(self, size=-1):
+        return super().read(min(size, 7))
+
+
+def test_a_live_file_is_not_waited_for():
+    """What is there is taken."""
+    assert rebuild(Live(DATA)).response == RESPONSE
+
+
 @pytest.mark.parametrize("form", ["auto", "sse", "json", "jsonl"])
 def test_forms_of_the_lenient_framing(form):
     """SSE, JSON lines, an array and one object are read without being told which it is."""
@@ -190,16 +205,20 @@ def test_a_source_that_is_no_stream(source, code):
 @pytest.mark.parametrize("call", [rebuild, rebuild_all])
 def test_what_is_no_source_is_a_type_error_at_the_call(call, source):
     """`rebuild_all` raises when it is called, not when it is iterated."""
-    with pytest.raises(TypeError, match="source must be bytes, str, a path"):
+    told = "source must be bytes, str, a path, a binary file or an iterable of bytes or chunks"
+    with pytest.raises(TypeError, match=f"^{told}, not {type(source).__name__}$"):
         call(source)
+
+
+OPEN_AS_TEXT = "^the file is open as text; open it with mode 'rb'$"
 
 
 @pytest.mark.parametrize("call", [rebuild, rebuild_all])
 def test_a_text_file_is_a_type_error_at_the_call(call, path):
     """Text has been decoded already, and its line ends are lost."""
-    with path.open(encoding="utf-8") as file, pytest.raises(TypeError, match="mode 'rb'"):
+    with path.open(encoding="utf-8") as file, pytest.raises(TypeError, match=OPEN_AS_TEXT):
         call(file)
-    with pytest.raises(TypeError, match="mode 'rb'"):
+    with pytest.raises(TypeError, match=OPEN_AS_TEXT):
         call(io.StringIO("data: {}"))
 
 
@@ -208,7 +227,7 @@ def test_a_wrapped_text_file_is_the_same_type_error():
     with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
         file.write(DATA.decode())
         file.seek(0)
-        with pytest.raises(TypeError, match="mode 'rb'"):
+        with pytest.raises(TypeError, match=OPEN_AS_TEXT):
             rebuild(file)
 
 
@@ -225,10 +244,11 @@ def test_a_wrapped_text_file_is_the_same_type_error():
     ids=str,
 )
 @pytest.mark.parametrize("source", [DATA, CHUNKS], ids=["bytes", "chunks"])
-def test_a_wrong_argument_is_an_error_at_the_call(source, options, error):
+@pytest.mark.parametrize("call", [rebuild, rebuild_all])
+def test_a_wrong_argument_is_an_error_at_the_call(call, source, options, error):
     """Nothing is read before the arguments are known to be right."""
     with pytest.raises(error):
-        rebuild_all(source, **options)
+        call(source, **options)
 
 
 def test_the_message_names_the_forms():
@@ -262,15 +282,22 @@ def test_any_path_like_object_is_a_path(path):
 
 
 @pytest.mark.parametrize("items", [CHUNKS[:1], [DATA[:40]]], ids=["chunks", "bytes"])
-def test_an_iterable_that_raises(items):
-    """The caller's own error is the caller's, whatever came before it."""
+@pytest.mark.parametrize("error", [ConnectionError, FramingError])
+def test_an_iterable_that_raises(items, error):
+    """The caller's own error is the caller's, whatever came before it; so is one of ours."""
 
     def broken():
         yield from items
-        raise ConnectionError("reset by peer")
+        raise error("reset by peer")
 
-    with pytest.raises(ConnectionError, match="reset by peer"):
+    with pytest.raises(error, match="reset by peer"):
         rebuild(broken())
+
+
+def test_the_place_of_an_issue_among_chunks():
+    """It is that of the item, whatever was passed over."""
+    outcome = rebuild([None, CHUNKS[0], {"type": "ping"}, chunk("odd")])
+    assert [(issue.code, issue.event) for issue in outcome.issues[:1]] == [("bad_choice", 3)]
 
 
 def test_outcomes_before_an_iterable_raises_are_given_out():
@@ -304,6 +331,11 @@ def test_options(form):
     outcome = rebuild(source, limits=Limits(chunks=1))
     assert outcome.error.limit == "chunks"
     assert outcome.response.choices[0].message.content == "He"
+
+
+def test_limits_of_json():
+    """What is nested deeper is left out."""
+    assert codes(rebuild(DATA, limits=Limits(depth=3)))[0] == "too_deep"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -425,6 +457,15 @@ def test_strict_mode_wants_each_stream_complete():
     outcomes = rebuild_all([*other(1), *other(2)[:1], *other(2)[:1]], strict=True)
     assert next(outcomes).complete
     with pytest.raises(IncompleteStream):
+        next(outcomes)
+
+
+def test_strict_mode_gives_out_what_was_whole_before_a_bound():
+    """Though both came in one block."""
+    data = DATA + sse(other(2)[:1], done=False) + b"data: " + b"x" * 3000
+    outcomes = rebuild_all(data, strict=True, limits=Limits(line=2000))
+    assert next(outcomes).response == RESPONSE
+    with pytest.raises(LimitExceeded):
         next(outcomes)
 
 
