@@ -10,9 +10,14 @@ from collections.abc import Sequence
 
 __all__ = ["from_base64", "from_text", "is_binary_text"]
 
-# How `data:`, `event:`, `{"` and gzip begin in base64, and in hexadecimal.
-BASE64_START = re.compile(r"\s*(?:ZGF0YT|ZXZlbnQ6|eyJ|H4sI)[A-Za-z0-9+/_\-]{8}")
-HEX_START = re.compile(r"(?:646174613a|6576656e743a|7b22|1f8b08)[0-9a-f]{8}")
+# How `data:`, `event:`, `id:`, `retry:`, a comment, `{"` and gzip begin in base64, and in
+# hexadecimal.
+BASE64_START = re.compile(
+    r"\s*(?:ZGF0YT|ZXZlbnQ6|aWQ6|cmV0cnk6|Oi[A-P]|eyJ|H4sI)[A-Za-z0-9+/_\-]{8}"
+)
+HEX_START = re.compile(
+    r"(?:646174613a|6576656e743a|69643a|72657472793a|3a20|7b22|1f8b08)[0-9a-f]{8}"
+)
 BASE64 = re.compile(r"[A-Za-z0-9+/=]*")
 HEX = re.compile(r"(?:[0-9a-f]{2})+")
 URL_SAFE = str.maketrans("-_", "+/")

@@ -27,7 +27,7 @@ from ._binary import is_binary_text
 from ._bodies import BlockFile
 from ._pieces import Form, ReadOptions, Recording
 from ._row_streams import recordings
-from ._row_values import find
+from ._row_values import find, json_of
 from ._row_words import has_words
 
 
@@ -54,6 +54,9 @@ NO_HEADER = re.compile(
 LITERAL = re.compile(r'\s*+"(?:[^"\\\r\n]|\\.)*+(?<=\\n)",?[ \t]*+(?:[\r\n]|\Z)')
 QUOTE = re.compile(r'[{\[](?:(\\)"|"")')
 UNQUOTED = re.compile(r"(?m)(?:^|\t)(?:data|event): ?[^\t\r\n]*\\n")
+TABBED_JSON = re.compile(r"(?<=\t)[{\[][^\t\r\n]*")
+# In JSON that would be a text about escapes.
+TWICE = re.compile(r"\\\\u[0-9a-fA-F]{4}")
 ESCAPE = re.compile(r"\\(.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 NULL = r"\N"
@@ -105,18 +108,41 @@ def _dialect(text: str) -> _Dialect | None:
     separator = max(SEPARATORS, key=first.count)
     if not has_header:
         found = NO_HEADER.match(text)
-        if found is None:
+        if found is not None:
+            separator = found[1] or SEPARATORS[0]
+        elif _has_copied_json(text):
+            separator = "\t"
+        else:
             return None
-        separator = found[1] or SEPARATORS[0]
     elif separator not in first and not STREAM.match(text, len(first)):
         return None  # a word, and not the name of the only column
-    quote = QUOTE.search(text)
+    # Where no field is quoted, a backslash before a quotation mark is JSON's.
+    has_quotes = text.startswith('"') or any(mark + '"' in text for mark in ("\n", separator))
+    quote = QUOTE.search(text) if has_quotes else None
     return _Dialect(
         separator=separator,
         has_header=has_header,
         escape=quote[1] if quote else None,
-        is_quoted=separator != "\t" or not UNQUOTED.search(text) or bool(QUOTED.search(text)),
+        is_quoted=separator != "\t" or not _is_copied(text),
     )
+
+
+def _is_copied(text: str) -> bool:
+    """Tell whether *text* is as `COPY` and `mysql --batch` write it: nothing is quoted."""
+    if UNQUOTED.search(text):
+        return not QUOTED.search(text)
+    return _has_copied_json(text)
+
+
+def _has_copied_json(text: str) -> bool:
+    return any(_is_copied_json(found[0]) for found in TABBED_JSON.finditer(text))
+
+
+def _is_copied_json(field: str) -> bool:
+    """Tell whether *field* is JSON once its backslashes are undone, and was none before."""
+    if "\\\\" not in field or json_of(*_unescaped([field])) is None:
+        return False
+    return json_of(field) is None or TWICE.search(field) is not None
 
 
 def _named(rows: Iterator[list[str]], dialect: _Dialect) -> Iterator[dict[str, str]]:

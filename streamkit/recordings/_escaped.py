@@ -18,7 +18,7 @@ import attrs
 
 from streamkit._issues import Issue
 
-from ._literals import LINE_END, OPEN, Literal, Literals, unescaped, with_line_ends
+from ._literals import LINE_END, OPEN, Literal, Literals, innermost, unescaped, with_line_ends
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._row_values import json_of
 from ._text import HEAD, is_long_enough, lines, look_ahead
@@ -42,15 +42,17 @@ NOTE = Issue(
 )
 # How what a literal holds begins, if that is a field of a stream, or JSON.
 _JSON = rb"[{\[](?:\s|\\[nrt])*+(?:\\?\"|[{\[]|\Z)"
-FIELD = re.compile(rb"(?:\s|\\[nr])*+(?:data|event|id|retry)?:")
+_BLANKS = rb"(?:\s|\\(?:[nr]|\r?\n))*+"
+FIELD = re.compile(_BLANKS + rb"(?:data|event|id|retry)?:")
 BEGINS = re.compile(FIELD.pattern + rb"|\s*+(?:" + _JSON + rb"|\[DONE\])")
 # What may follow the end of a structure inside of JSON, or of an event.
 GOES_ON = re.compile(rb"\s*+(?:[,}\]]|\\[nr]|\Z)")
 PAYLOAD = re.compile(rb"(?m)^(?:data: ?)?([{\[].*+)$")
 # A literal that a stream begins in; a line of a stream, or a structure, that is in none.
 LITERAL = re.compile(
-    OPEN.pattern + rb"(?:\s|\\[nr])*+"
-    rb"(?:(?:event|id|retry|):[^'\"`\n{]{0,200}(?:\\n|\n))*+(?:data: ?(?:\\?[\"{\[]|\Z)|"
+    OPEN.pattern
+    + _BLANKS
+    + rb"(?:(?:event|id|retry|):[^'\"`\n{]{0,200}(?:\\n|\\x0A|\n))*+(?:data: ?(?:\\?[\"{\[]|\Z)|"
     + _JSON
     + rb")"
 )
@@ -58,7 +60,9 @@ BARE = re.compile(rb"(?m)^[ \t]*+(?:(?:data|event|id|retry):|[{\[]\s*+[\"{\[]|<)
 # No program, though literals are in it: YAML, rows of a table.
 OTHER = re.compile(rb"(?:---|[\w.\-]+:)[ \t]*[\r\n]|[^\r\n]*[\r\n]+[^'\"`(\[{\r\n]*,['\"]")
 NEAR = 1000
-CHUNK = re.compile(rb"\bchoices\\{0,3}['\"]")
+CHUNK = re.compile(rb"\bchoices\\{0,7}['\"]|\\x22choices\\x22")
+# A quotation mark as nginx writes it in its logs, and each byte that is not printable ASCII.
+NGINX = rb"\x22"
 
 
 # -- The inside of one string ---------------------------------------------------------
@@ -76,7 +80,9 @@ def _inside(head: bytes) -> tuple[int, Callable[[bytes], bytes]] | None:
 
 
 def _proper(literal: Literal) -> bytes:
-    return unescaped(literal.text, is_bytes=literal.is_bytes)
+    if literal.is_raw:
+        return _raw(literal)
+    return unescaped(literal.text, is_bytes=literal.is_bytes or NGINX in literal.text)
 
 
 def _raw(literal: Literal) -> bytes:
@@ -89,31 +95,36 @@ class _Joiner:
 
     undo: Callable[[Literal], bytes]
     _is_taken: bool = False
-    _is_open: bool = False  # what was taken so far ends inside a line
+    _is_open: bool = False  # the literal before was taken, and ends inside a line
+    _is_in_line: bool = False  # what was taken so far does
     _may_be_whole: bool = False  # and behind a structure
     _was_json: bool = False
 
     def add(self, literal: Literal) -> bytes:
         """Return what *literal* adds to the stream; others of a program add nothing."""
+        literal = innermost(literal)
         lead = self._begun(literal) if literal.is_first else b""
         if not self._is_taken:
             return b""
         data = lead + (self.undo(literal) if literal.text else b"\n")
-        self._is_open = not data.endswith((b"\n", b"\r"))
+        self._is_open = self._is_in_line = not data.endswith((b"\n", b"\r"))
         self._may_be_whole = data.endswith((b"}", b"]"))
         return data
 
     def _begun(self, literal: Literal) -> bytes:
         """Tell whether *literal* is of the stream; return the line end that is missing before."""
         begins = BEGINS.match(literal.text)
-        was_json, is_field = self._was_json, FIELD.match(literal.text) is not None
-        self._was_json = begins is not None and not is_field
+        is_field = FIELD.match(literal.text) is not None
+        is_json = begins is not None and not is_field
         was_open, self._is_open = self._is_open, False
         # A read goes on where the one before it ended; an empty text is a blank line.
         goes_on = was_open and (not self._may_be_whole or GOES_ON.match(literal.text) is not None)
         self._is_taken = begins is not None or goes_on or (self._is_taken and not literal.text)
-        is_line = is_field or not literal.text or (was_json and self._was_json)
-        return b"\n" if was_open and is_line else b""
+        if not self._is_taken:
+            return b""
+        is_line = is_field or not literal.text or (is_json and self._was_json)
+        self._was_json = is_json
+        return b"\n" if self._is_in_line and is_line else b""
 
 
 def _undo_of(head: bytes) -> Callable[[Literal], bytes]:

@@ -2,7 +2,9 @@ r"""
 String literals of a program's text: what stands in them, and nothing of what is around.
 
 Three marks of JavaScript's, Python's, Go's and others begin and end them: `'`, `"`
-and `` ` ``, the latter over several lines, as three of the others do in Python.
+and `` ` ``, the latter over several lines, as three of the others do in Python, and
+Rust's and PowerShell's own.  A shell's and SQL's go on over lines between `'`, too:
+one that holds a stream is read so, as long as its lines are those of a stream.
 """
 
 from __future__ import annotations
@@ -20,21 +22,38 @@ __all__ = [
     "OPEN",
     "Literal",
     "Literals",
+    "innermost",
     "leading_literal",
     "unescaped",
     "with_line_ends",
 ]
 
 # An apostrophe inside of a word begins nothing, and neither does the fence around a paste.
-OPEN = re.compile(rb"(?<!\w)(?P<kind>[bBrRuUfF]{0,2})(?P<mark>'''|\"\"\"|['\"]|(?<!`)`(?!``))")
-# What stands in a literal, by the mark around it; SQL and others write the mark twice in it.
+OPEN = re.compile(
+    rb"(?<!\w)(?P<kind>[bBrRuUfF]{0,2})"
+    rb"(?P<mark>'''|\"\"\"|(?<=r)#\"|@['\"](?=\r?\n)|['\"]|(?<!`)`(?!``))"
+)
+# What stands in a literal, by the mark around it; SQL and others write the mark twice in
+# it, and a shell ends it, quotes a mark otherwise, and begins it anew.
 INSIDE = {
-    b"'": re.compile(rb"(?:[^'\\\n]++|''|\\\r?\n|\\.)*+"),
+    b"'": re.compile(rb"(?:[^'\\\n]++|'\\''|'\"'\"'|''|\\\r?\n|\\.)*+"),
     b'"': re.compile(rb'(?:[^"\\\n]++|""|\\\r?\n|\\.)*+'),
     b"`": re.compile(rb"(?:[^`\\]++|\\.)*+", re.DOTALL),
     b"'''": re.compile(rb"(?:[^'\\]++|\\.|'(?!''))*+", re.DOTALL),
     b'"""': re.compile(rb'(?:[^"\\]++|\\.|"(?!""))*+', re.DOTALL),
+    b'#"': re.compile(rb'(?:[^"]++|"(?!#))*+'),
+    b"@'": re.compile(rb"(?:[^']++|'(?!@))*+"),
+    b'@"': re.compile(rb'(?:[^"]++|"(?!@))*+'),
 }
+# Marks that end otherwise than they begin; no backslash between them means anything.
+CLOSE = {b'#"': b'"#', b"@'": b"'@", b'@"': b'"@'}
+SHELL = re.compile(rb"'\\''|'\"'\"'")
+_FIELD = rb"(?:data|event|id|retry)?:"
+# What goes on over lines begins so, and each of its lines, the last of them with its end.
+OVER_LINES = re.compile(rb"\s*+" + _FIELD)
+NEXT_LINE = re.compile(rb"\s*+(?:" + _FIELD + rb"|\Z)|['\"](?!" + _FIELD + rb"|[{\[])")
+IN_ANOTHER = re.compile(rb'(?s:\\".*\\")')
+BLANK = b" \t\r\n\\"
 LINE_END = rb"(?:\\r)?\\n"
 SEPARATOR = re.compile(rb'"(?:[^"\\]++|\\.)*+"|' + LINE_END)
 ESCAPE = re.compile(
@@ -64,11 +83,13 @@ class Literal(NamedTuple):
         text: What stands in it, with its backslashes.
         is_bytes: `\x` in it is a byte, not a character: it is Python's for bytes.
         is_first: It begins here; lines before that are blank.
+        is_raw: Backslashes in it mean nothing.
     """
 
     text: bytes
     is_bytes: bool
     is_first: bool
+    is_raw: bool = False
 
 
 @attrs.define
@@ -82,21 +103,29 @@ class Literals:
 
     _mark: bytes = b""
     _is_bytes: bool = False
+    _is_raw: bool = False
+    _is_over_lines: bool = False
     _is_blank: bool = True  # so far
 
     def feed(self, line: bytes) -> Iterator[Literal]:
         """Yield the literals on *line*, and what it has of one that goes on."""
         at = 0
+        if self._is_over_lines and not NEXT_LINE.match(line):
+            self._mark = b""  # it was cut, and this is another
         while at < len(line):
             if not self._mark:
                 found = OPEN.search(line, at)
                 if found is None:
                     return
-                self._mark, self._is_bytes = found["mark"], b"b" in found["kind"].lower()
-                self._is_blank = True
+                self._open(found)
                 at = found.end()
             literal, at = self._taken(line, at)
             yield literal
+
+    def _open(self, found: re.Match[bytes]) -> None:
+        self._mark, kind = found["mark"], found["kind"].lower()
+        self._is_bytes, self._is_raw = b"b" in kind, b"r" in kind or self._mark in CLOSE
+        self._is_over_lines, self._is_blank = False, True
 
     def _taken(self, line: bytes, at: int) -> tuple[Literal, int]:
         """Return what *line* has, at *at*, of the literal that is open, and where it goes on."""
@@ -104,16 +133,21 @@ class Literals:
         inside = INSIDE[mark].match(line, at)
         assert inside is not None
         text, end = inside[0], inside.end()
-        if line.startswith(mark, end):
-            end += len(mark)
+        close = CLOSE.get(mark, mark)
+        if line.startswith(close, end):
+            end += len(close)
             self._mark = b""
+        elif line[end:] == b"\n" and (self._is_over_lines or OVER_LINES.match(text)):
+            self._is_over_lines = self._is_raw = True
+            text, end = text + b"\n", len(line)
         elif end < len(line):  # half an escape, or the line end of what has one line only
             end = len(line)
             self._mark = b""
         elif mark in TWICE and not text.endswith(b"\n"):
             self._mark = b""  # cut by the end of all
-        is_first, self._is_blank = self._is_blank, self._is_blank and not text.strip()
-        return Literal(_once(text, mark), self._is_bytes, is_first), end
+        is_first, self._is_blank = self._is_blank, self._is_blank and not text.strip(BLANK)
+        text, is_raw = _once(text, mark)
+        return Literal(text, self._is_bytes, is_first, self._is_raw or is_raw), end
 
 
 def leading_literal(text: bytes, at: int = 0) -> tuple[Literal, int] | None:
@@ -125,16 +159,39 @@ def leading_literal(text: bytes, at: int = 0) -> tuple[Literal, int] | None:
     """
     found = OPEN.match(text, at)
     inside = None if found is None else INSIDE[found["mark"]].match(text, found.end())
-    if found is None or inside is None or not text.startswith(found["mark"], inside.end()):
+    if found is None or inside is None:
         return None
-    text = _once(inside[0], found["mark"])
-    literal = Literal(text, b"b" in found["kind"].lower(), is_first=True)
-    return literal, inside.end() + len(found["mark"])
+    mark, kind = found["mark"], found["kind"].lower()
+    close = CLOSE.get(mark, mark)
+    if not text.startswith(close, inside.end()):
+        return None
+    text, is_raw = _once(inside[0], mark)
+    is_raw = is_raw or b"r" in kind or mark in CLOSE
+    return Literal(text, b"b" in kind, is_first=True, is_raw=is_raw), inside.end() + len(close)
 
 
-def _once(text: bytes, mark: bytes) -> bytes:
-    """Return *text*, of a literal between two of *mark*, with what stands twice in it once."""
-    return text.replace(TWICE[mark], mark) if mark in TWICE else text
+def _once(text: bytes, mark: bytes) -> tuple[bytes, bool]:
+    """
+    Return *text*, of a literal after *mark*, with the marks in it once; was it a shell's?
+
+    Between a shell's marks backslashes mean nothing.
+    """
+    if mark not in TWICE:
+        return text, False
+    text, count = SHELL.subn(mark, text) if mark == b"'" else (text, 0)
+    return text.replace(TWICE[mark], mark), count > 0
+
+
+def innermost(literal: Literal) -> Literal:
+    r"""
+    Return the literal that *literal* has in it and nothing else: JSON's, written as JSON.
+
+    >>> innermost(Literal(rb'\"data: {\\\"a\\\": 1}\"', is_bytes=False, is_first=True)).text
+    b'data: {\\"a\\": 1}'
+    """
+    while IN_ANOTHER.fullmatch(literal.text):
+        literal = literal._replace(text=unescaped(literal.text)[1:-1])
+    return literal
 
 
 def with_line_ends(text: bytes) -> bytes:

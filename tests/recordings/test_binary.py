@@ -56,7 +56,15 @@ def test_parts():
 
 
 @pytest.mark.parametrize(
-    "raw", [b'data: {"a":1}\n\n', b"event: x\ndata: y\n\n", gzip.compress(RAW)]
+    "raw",
+    [
+        b'data: {"a":1}\n\n',
+        b"event: x\ndata: y\n\n",
+        b"id: 1\ndata: y\n\n",
+        b"retry: 10\ndata: y\n\n",
+        b": PROCESSING\n\ndata: y\n\n",
+        gzip.compress(RAW),
+    ],
 )
 def test_looks(raw):
     """The start tells, of text that has nothing else in it."""

@@ -10,8 +10,8 @@ import json
 import pytest
 
 from streamkit import UnknownForm
-from streamkit.recordings import _csv, sniff
-from tests.recordings.making import BODY, CHUNKS, codes, read, sse, text
+from streamkit.recordings import _csv, rebuild, sniff
+from tests.recordings.making import BODY, CHUNKS, chunk, codes, read, sse, text
 
 
 (CSV,) = _csv.FORMS
@@ -79,6 +79,27 @@ def test_chunks(dialect, header):
     (recording,) = read(CSV, data)
     assert text(recording) == "Hello"
     assert [piece.time for piece in recording.pieces] == ([0, 1, 2] if header else [None] * 3)
+
+
+@pytest.mark.parametrize("header", ["", "id\ttime\tchunk\n"], ids=["no header", "header"])
+@pytest.mark.parametrize("content", ['a "b" \\ c\td\ne', "é"], ids=["quotes", "an escape"])
+def test_copied_chunks(header, content):
+    """PostgreSQL's `COPY` writes each backslash of JSON twice."""
+    chunks = [*CHUNKS[:-1], chunk(content=content, finish="stop")]
+    rows = [["1", f"2026-12-01 00:00:0{n}+00", json.dumps(x)] for n, x in enumerate(chunks)]
+    data = header + "".join("\t".join(map(escaped, row)) + "\n" for row in rows)
+    assert sniff(data.encode()).name == "csv"
+    assert "".join(text(each) for each in read(CSV, data.encode())) == "Hello" + content
+
+
+def test_backslashes_of_json():
+    """In a table that quotes nothing they are none of the table's."""
+    chunks = [*CHUNKS[:-1], chunk(content='{"a"', finish="stop")]
+    table = " id | chunk \n----+-------\n"
+    table += "".join(f"  {n} | {json.dumps(each)}\n" for n, each in enumerate(chunks))
+    (outcome,) = rebuild(table)
+    assert outcome.response.choices[0].message.content.endswith('{"a"')
+    assert "bad_json" not in outcome.issue_counts
 
 
 def test_row_longer_than_the_head():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -131,6 +132,88 @@ def test_sql():
     assert outcome.response.choices[0].message.content == TEXT + "'"
 
 
+def shell(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def here_string(text):
+    return f"@'\n{text}\n'@"
+
+
+def raw_rust(text):
+    return f'r#"{text}"#'
+
+
+OVER_LINES = [shell, shlex.quote, sql, here_string, raw_rust]
+PROGRAMS = {
+    "a variable": '#!/bin/sh\n# don\'t\nSTREAM={}\necho "$STREAM"\n',
+    "printf": "set -e\nprintf '%s' {}\n",
+    "curl": "curl -X POST http://x/mock -H 'content-type: text/event-stream' --data-binary {}\n",
+    "an insert": "INSERT INTO logs (id, at, body) VALUES (1, '2026-12-01', {});\n-- it's done\n",
+    "Rust": "const BODY: &str = {};\n",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("quoted", OVER_LINES)
+def test_over_lines(quoted, program):
+    """Where no backslash means anything, the stream is between two marks as it came."""
+    (outcome,) = rebuild(PROGRAMS[program].replace("{}", quoted("".join(EVENTS))))
+    check(outcome)
+
+
+@pytest.mark.parametrize("quoted", [shell, shlex.quote])
+@pytest.mark.parametrize(
+    "line", ["echo {}\n", "printf '%s\\n\\n' {}\n", "  {} \\\n", "sleep 0.1; send {} | nc x 1\n"]
+)
+def test_shell_lines(quoted, line):
+    """A chunk a line, in a script."""
+    lines = [line for text in EVENTS for line in text.splitlines() if line.startswith("data")]
+    (outcome,) = rebuild("#!/bin/sh\n" + "".join(line.replace("{}", quoted(x)) for x in lines))
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == TEXT + "'"
+
+
+def test_cut_before_the_mark():
+    """A line that was cut takes nothing of the next."""
+    rows = [f"x 'data: {json.dumps(chunk(content=str(n)))}'\n" for n in range(4)]
+    rows[1] = rows[1][:60] + "\n"
+    outcome = next(rebuild("// x\n" + "".join(rows), form="escaped"))
+    assert outcome.response.choices[0].message.content == "023"
+
+
+def test_behind_a_line_that_goes_on():
+    """Python's `\'\'\'\\`: the line end is none."""
+    text = "".join(EVENTS).replace("\\", "\\\\").replace("'", "\\'")
+    (outcome,) = rebuild(f"import x\n\nBODY = '''\\\n{text}'''\n")
+    check(outcome)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_json_in_json(depth):
+    """A logger that writes JSON was given JSON."""
+    lines = [line for text in EVENTS for line in text.splitlines() if line.startswith("data")]
+    for _ in range(depth):
+        lines = [json.dumps(line) for line in lines]
+    (outcome,) = rebuild("".join(f"2026-12-01 00:00:01 INFO relay line={x}\n" for x in lines))
+    assert outcome.complete
+    assert outcome.response.choices[0].message.content == TEXT + "'"
+
+
+@pytest.mark.parametrize("start", ["", ": a comment\n\n"])
+def test_nginx(start):
+    """Its logs have each byte that is special as a number (`log_format`, `escape=default`)."""
+    body = (start + "".join(EVENTS)).encode()
+    shown = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\x{byte:02X}"
+        for byte in body
+    )
+    line = '::1 - - [01/Dec/2026:00:00:01 +0000] "POST /v1 HTTP/1.1" 200 9 "-" resp:"{}"\n'
+    other = line.replace("{}", "-")
+    (outcome,) = rebuild(other + line.replace("{}", shown) + other)
+    check(outcome)
+
+
 def test_inline_code():
     """Between backticks JSON may stand as it is."""
     lines = [f"`{line}`\n" for text in EVENTS for line in text.splitlines() if "`" not in line]
@@ -149,12 +232,12 @@ def test_scanner():
     """What begins and what goes on is told apart."""
     literals = Literals()
     found = [
-        tuple(each) for line in (b"f(`\n", b"x\n", b"y`, b'z')") for each in literals.feed(line)
+        tuple(each) for line in (b"f(`\n", b"x\n", b"y`, rb'z')") for each in literals.feed(line)
     ]
     assert found == [
-        (b"\n", False, True),
-        (b"x\n", False, True),
-        (b"y", False, False),
-        (b"z", True, True),
+        (b"\n", False, True, False),
+        (b"x\n", False, True, False),
+        (b"y", False, False, False),
+        (b"z", True, True, True),
     ]
     assert leading_literal(b"x") is leading_literal(b"'x") is None
