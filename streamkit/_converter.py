@@ -144,9 +144,7 @@ class Structurer:
 
     def _model(self, cls: Any) -> Hook:
         names = _field_names(cls)
-        make = make_dict_structure_fn(
-            cls, self.converter, _cattrs_detailed_validation=not self.lenient
-        )
+        make = make_dict_structure_fn(cls, self.converter)
 
         def structure(value: Any, _: Any) -> Any:
             if not isinstance(value, Mapping):
@@ -167,7 +165,7 @@ def _same(value: Any, _: Any) -> Any:
 def _view(value: Any, _: Any) -> Any:
     if type(value) is ListView:
         return value.made_by(_make_entry)
-    return ListView(value, len(value), _make_entry) if type(value) is list else value
+    return ListView(value, len(value), _make_entry)
 
 
 # Log probabilities are read by the thousand, so their two classes are made here
@@ -228,7 +226,8 @@ def _json_type(arm: Any) -> type:
         return list
     if _is_mapping(arm) or attrs.has(arm):
         return dict
-    return typing.cast("type", arm)
+    atom: type = arm
+    return atom
 
 
 def _spell(arm: Any) -> str:
@@ -257,10 +256,6 @@ def _unstructure_model(cls: Any) -> Callable[[Any], dict[str, Any]]:
 
 
 def _unstructure_list(entries: Sequence[Any]) -> list[Any]:
-    if isinstance(entries, ListView):
-        return [
-            copy_json(entry) if type(entry) is dict else _plain(entry) for entry in entries.raw()
-        ]
     return [entry if type(entry) in ATOMS else _plain(entry) for entry in entries]
 
 
@@ -273,9 +268,10 @@ def _converters() -> tuple[cattrs.Converter, cattrs.Converter]:
     """Return the strict and the lenient converter, made when first used."""
     strict, lenient = (Structurer(lenient=lenient).converter for lenient in (False, True))
     strict.register_unstructure_hook_factory(attrs.has, _unstructure_model)
-    for sequence in (list, tuple, ListView):
+    for sequence in (list, tuple):
         strict.register_unstructure_hook(sequence, _unstructure_list)
-    strict.register_unstructure_hook(dict, copy_json)
+    for plain in (dict, ListView):
+        strict.register_unstructure_hook(plain, copy_json)
     return strict, lenient
 
 
