@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 
 from hypothesis import HealthCheck, given, settings
@@ -24,6 +25,7 @@ from streamkit import (
     LogprobsDelta,
     ReasoningDelta,
     RefusalDelta,
+    Rule,
     TokenLogprob,
     ToolCallArgumentsDelta,
     ToolCallDone,
@@ -505,13 +507,58 @@ def test_the_outcome_waits_for_the_end():
             use()
 
 
-def test_the_outcome_is_that_of_rebuild():
-    """Issues of framing and merging in order, and their counts."""
-    data = b": hello\n" + event(chunk(content="a")) + b"data: {\n\ndata: [DONE]\n\n"
-    live = LiveAccumulator()
-    happened(live, data)
-    assert live.outcome == rebuild(data)
-    assert live.done
+A = event(chunk(content="a"))
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (b": hello\n" + A + b"data: {\n\n", {}),
+        (event({"choices": 5}) + b"data: {\n\n", {"limits": Limits(issues=1)}),
+        (event(chunk(content="a", finish="stop")) + b'data: {"choices": [\n\n', {}),
+        (event({"choices": [], "model": "b"}), {"kind": "completion"}),
+        (event(chunk(x="a")) + event(chunk(x="b")), {"rules": {"choices.delta.x": Rule.LAST}}),
+    ],
+    ids=["issues", "one issue", "cut", "kind", "rules"],
+)
+def test_the_outcome_is_that_of_rebuild(data, options):
+    """Issues of framing and merging in order, and their counts; with all options."""
+    for end in (b"", b"data: [DONE]\n\n"):
+        live = LiveAccumulator(**options)
+        happened(live, data + end)
+        wanted = rebuild(data + end, **options)
+        assert placeless(live.outcome) == placeless(wanted)
+        assert live.done is live.outcome.done is bool(end)
+
+
+def placeless(outcome):
+    """Return *outcome* without the offsets of its issues: a chunk has lost its own."""
+    issues = tuple(attrs.evolve(issue, offset=None) for issue in outcome.issues)
+    return attrs.evolve(outcome, issues=issues)
+
+
+def test_a_json_library_that_is_not_known():
+    """It is told at once, as by `rebuild`."""
+    with pytest.raises(TypeError, match="json must be"):
+        LiveAccumulator(json="simplejson")
+
+
+def test_text_with_half_a_pair():
+    """A str may hold what UTF-8 cannot."""
+    data = 'data: {"choices":[{"index":0,"delta":{"content":"\ud83d"}}]}\n\n'
+    said = rebuild(data).response.choices[0].message.content
+    assert live_events(data)[0] == ("ContentDelta", 0, said)
+
+
+def test_alike_chunks_go_the_short_way(monkeypatch):
+    """After a few that are alike, no rule is looked up for each field again."""
+    merged = []
+    add_plain = Accumulator.add_plain
+    monkeypatch.setattr(
+        Accumulator, "add_plain", lambda self, plain: merged.append(plain) or add_plain(self, plain)
+    )
+    live_events(*[chunk(content="a")] * 50)
+    assert len(merged) < 10
 
 
 def test_bytes_that_end_in_an_event():

@@ -245,6 +245,11 @@ def test_events_that_are_there_are_given_after_the_end(way):
 def test_sources_without_close(way):
     """A list has none; a generator is its own iterator and is closed once."""
     if way is Sync:
+
+        class Odd(list):
+            close = "no method"
+
+        Sync.first(Stream(Odd([A, B])))
         Sync.first(Stream([A, B]))
         blocks = (each for each in [A, B])
         Sync.first(Stream(blocks))
