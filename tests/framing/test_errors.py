@@ -111,13 +111,13 @@ def assert_same(got, error):
 
 
 def test_all_errors_are_exported():
-    """`__all__` lists every error class of the room, and `quote`."""
+    """`__all__` lists every error class of the room, and what messages are made with."""
     classes = {
         value.__name__
         for value in vars(_errors).values()
         if isinstance(value, type) and issubclass(value, StreamkitError)
     }
-    assert set(_errors.__all__) == classes | {"quote"}
+    assert set(_errors.__all__) == classes | {"amount", "quote"}
 
 
 def test_every_code_is_its_own():
