@@ -267,7 +267,8 @@ class Framer:
         """Say what an input that held no payload looks like."""
         head = self._payloads.first_text
         if head.startswith(COMPRESSED):
-            self._log.add("compressed_body", "the input is compressed: decompress it first", 0, 0)
+            text = "the input is compressed: decompress it first, as streamkit.recordings does"
+            self._log.add("compressed_body", text, 0, 0)
         elif head.lstrip().startswith(b"<"):
             self._log.add("html_body", f"the input is HTML or XML: {quote(head)}", 0, 0)
         else:

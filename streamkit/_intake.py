@@ -17,6 +17,7 @@ from ._issues import Issue
 from ._json import Backend
 from ._kinds import Kind
 from ._limits import Limits
+from ._other_forms import HEAD, other_form
 from ._outcome import Outcome
 from ._plain import as_plain
 from ._rules import Rule
@@ -77,6 +78,7 @@ class Intake:
         self.outcome: Outcome | None = None
         self._keep = limits.issues
         self._is_bytes = False
+        self._head = b""
 
     def chunks_of(self, item: Any) -> list[Any]:
         """
@@ -89,9 +91,12 @@ class Intake:
             return [item]
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogatepass")
+        data = bytes(item)
         self._is_bytes = True
+        if len(self._head) < HEAD:
+            self._head += data[:HEAD]
         try:
-            return self.reader.feed(bytes(item))
+            return self.reader.feed(data)
         except (FramingError, LimitExceeded) as error:
             return self._before(error)
 
@@ -142,6 +147,8 @@ class Intake:
         outcome = self.accumulator.finish(
             done=reader.done if self._is_bytes else None, cut=reader.cut
         )
+        if outcome.response is None and outcome.error is None and (hint := other_form(self._head)):
+            reader.log.add("other_form", hint)
         self.outcome = outcome.among(reader.issues, reader.log.counts, self._keep)
         return self.outcome
 

@@ -203,6 +203,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "done_missing": "The recording has no [DONE].",
         "empty_stream": "There is no usable chunk.",
         "finish_missing": "A choice has no finish reason.",
+        "other_form": "The input looks like a recording that streamkit.recordings reads.",
         "several_streams": "The recording holds further streams; use rebuild_all.",
         # Recordings, `streamkit.recordings`: information, in strict mode too.
         "after_compressed": "Something else stands behind compressed data; it was left out.",

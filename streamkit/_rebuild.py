@@ -27,6 +27,7 @@ from ._json import Backend, Decoder
 from ._kinds import Kind
 from ._limits import Limits
 from ._merging_road import MergingRoad
+from ._other_forms import HEAD, other_form
 from ._outcome import Outcome
 from ._payloads import Frame
 from ._plain import as_plain
@@ -122,9 +123,13 @@ def beside(first: Outcome, others: int) -> Outcome:
     """Return *first* with the issue that there are *others* besides it, if there are."""
     if not others:
         return first
-    issue = Issue("several_streams", f"the recording holds {others} more; use rebuild_all")
-    counts = {**first.issue_counts, issue.code: 1}
-    return attrs.evolve(first, issues=(*first.issues, issue), issue_counts=counts)
+    text = f"the recording holds {others} more; use rebuild_all"
+    return _with_issue(first, Issue("several_streams", text))
+
+
+def _with_issue(outcome: Outcome, issue: Issue) -> Outcome:
+    counts = {**outcome.issue_counts, issue.code: 1}
+    return attrs.evolve(outcome, issues=(*outcome.issues, issue), issue_counts=counts)
 
 
 def rebuild_all(
@@ -173,7 +178,7 @@ def rebuild_all(
     )
     blocks = _blocks(source)
     if blocks is not None:
-        return outcomes(blocks, options)
+        return _from_blocks(blocks, options)
     return _from_items(source, options)
 
 
@@ -247,7 +252,31 @@ def _from_items(source: Any, options: Options) -> Iterator[Outcome]:
     is_text = isinstance(first, (bytes, bytearray, memoryview, str))
     items = _rejoined([first], items)
     del first  # a block that is kept would add to the memory all along
-    yield from outcomes(_encoded(items), options) if is_text else _from_chunks(items, options)
+    yield from _from_blocks(_encoded(items), options) if is_text else _from_chunks(items, options)
+
+
+def _from_blocks(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
+    """Return the outcomes of all streams in *blocks*; if there is none, say what it may be."""
+    head = bytearray()
+    try:
+        for outcome in outcomes(_noted(blocks, head), options):
+            is_empty = outcome.response is None and outcome.error is None
+            hint = is_empty and other_form(bytes(head))
+            yield _with_issue(outcome, Issue("other_form", hint)) if hint else outcome
+    except StreamkitError as failure:  # of strict mode
+        hint = failure.partial is None and other_form(bytes(head), is_empty=False)
+        if hint:
+            failure.add_note(hint)
+        raise
+
+
+def _noted(blocks: Iterator[bytes], head: bytearray) -> Iterator[bytes]:
+    """Yield *blocks*, and keep the start of them in *head*."""
+    while len(head) < HEAD and (block := next(blocks, None)) is not None:
+        head += block[: HEAD - len(head)]
+        yield block
+        del block  # so that no two are held
+    yield from blocks
 
 
 def _rejoined(first: list[Any], items: Iterator[Any]) -> Iterator[Any]:

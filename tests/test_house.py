@@ -26,6 +26,7 @@ FLOORS = [
         "_errors",
         "_kinds",
         "_models",
+        "_other_forms",
         "_rules",
         "_scan",
         "_shapes",

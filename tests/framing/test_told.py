@@ -99,7 +99,11 @@ def test_an_issue_at_the_end(data, code, message):
             "the input has no events: b'logs/chat.sse'; a file is given as a Path",
         ),
         (b" <p>" + b"x" * 70, "html_body", f"the input is HTML or XML: b' <p>{'x' * 60}'"),
-        (b"\x1f\x8b\x08\0", "compressed_body", "the input is compressed: decompress it first"),
+        (
+            b"\x1f\x8b\x08\0",
+            "compressed_body",
+            "the input is compressed: decompress it first, as streamkit.recordings does",
+        ),
     ],
 )
 def test_an_input_without_events(data, code, message):
