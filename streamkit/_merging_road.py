@@ -10,12 +10,13 @@ from ._framing import Framer
 from ._issues import IssueLog
 from ._json import Decoder
 from ._kinds import dict_entries
+from ._learn import learn
 from ._limits import Limits
 from ._open_stream import Open, id_of
 from ._payloads import Frame
-from ._road import Road, index_of, prefix_of
+from ._road import Road, index_of
 from ._streams import StreamSplitter
-from ._template import Template, learn
+from ._template import Template
 
 
 __all__ = ["MergingRoad"]
@@ -129,7 +130,7 @@ class MergingRoad:
         return (
             template is not None
             and stream is self._stream
-            and template.pattern.fullmatch(event) is not None
+            and template.fullmatch(event) is not None
         )
 
     def _learn(self, event: bytes, chunk: dict[str, Any], stream: Open) -> None:
@@ -187,17 +188,13 @@ class MergingRoad:
     def _scan(self, template: Template, data: bytes, at: int) -> tuple[list[Any], int]:
         """Return the rows of the events at *at* that match, and where they end."""
         stop = last_end(data, at, self._reach, template.ending)
-        rows: list[Any] = template.pattern.findall(data, at, stop)
-        self._goes_on = True
-        # No hole can hold a line end: if the events that matched have all that
-        # there are, nothing lies between them.
-        if len(rows) * template.ending.count(b"\n") == data.count(b"\n", at, stop):
+        rows, end = template.run(data, at, stop)
+        self._goes_on = end == stop
+        if self._goes_on:
             self._reach = min(self._reach * 2, self._most)
-            return rows, stop
-        self._goes_on = False
-        rows, stop = prefix_of(template, data, at, stop)
-        self._reach = max(2 * (stop - at), LEAST_REACH)
-        return rows, stop
+        else:
+            self._reach = max(2 * (end - at), LEAST_REACH)
+        return rows, end
 
     @property
     def _is_timed(self) -> bool:

@@ -51,7 +51,6 @@ class Mould:
         template: What it was made from.
         cast: Makes the chunk that has the given contents in its holes; it raises
             UnicodeDecodeError if one is no UTF-8.
-        match_all: Matches an event whole, or returns None.
     """
 
     __slots__ = (
@@ -65,13 +64,11 @@ class Mould:
         "_remade",
         "_text",
         "cast",
-        "match_all",
         "template",
     )
 
     def __init__(self, template: Template, decode: Callable[[bytes], Any] = json.loads) -> None:
         self.template = template
-        self.match_all = template.pattern.fullmatch
         self._base: dict[str, Any] = copy_json(template.chunk)  # a caller has the other
         self._decode = decode
         # Each container below the top: its parent's number, its key, its value.

@@ -9,12 +9,12 @@ from ._framing import Framer
 from ._issues import IssueLog
 from ._json import Decoder
 from ._kinds import dict_entries, kind_of
+from ._learn import learn
 from ._limits import Limits
 from ._mould import Mould
 from ._payloads import DONE, Frame
 from ._road import Road
 from ._rules import RULES
-from ._template import learn
 
 
 __all__ = ["ReadingRoad"]
@@ -70,7 +70,11 @@ class ReadingRoad:
         mould, size = self._ready, len(data)
         if mould is None or size > self._longest:
             return None
-        match = mould.match_all(data)
+        template = mould.template
+        # As `template.fullmatch`, without the call: this is once for each token.
+        if not data.startswith(template.before) or not data.endswith(template.after):
+            return None
+        match = template.between.fullmatch(data, len(template.before), size - len(template.after))
         if match is None:
             return None
         try:
@@ -122,7 +126,7 @@ class ReadingRoad:
         """Give *event* to the slow road, and learn its template."""
         chunk = self._only_chunk_of(event)
         known = self._mould
-        if chunk is None or (known is not None and known.template.pattern.fullmatch(event)):
+        if chunk is None or (known is not None and known.template.fullmatch(event)):
             return False
         choices = dict_entries(chunk.get("choices"))
         varying = (choices[0].get("index") if choices else None, chunk.get("created"))
@@ -154,14 +158,15 @@ class ReadingRoad:
         if mould is None or len(data) > self._longest or not self._can_run():
             return 0
         start, before = at, len(self._chunks)
-        match = mould.template.pattern.match(data, at)
+        template = mould.template
+        match = template.match(data, at)
         while match is not None:
             try:
                 self._chunks.append(mould.cast(match.groups()))
             except UnicodeDecodeError:
                 break
-            at = match.end()
-            match = mould.template.pattern.match(data, at) if at < len(data) else None
+            at = template.end(match)
+            match = template.match(data, at)
         self._size, self._events = at - start, len(self._chunks) - before
         self._road.worked(self._events)
         self._tell()

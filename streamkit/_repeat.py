@@ -20,7 +20,7 @@ from ._plain import parts_of
 from ._rules import RuleSet
 from ._spans import Path
 from ._state import Context, Text
-from ._template import RAW, Plan
+from ._learn import RAW, Plan
 
 
 __all__ = ["Repeater"]

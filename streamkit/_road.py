@@ -17,10 +17,9 @@ from typing import Any, Protocol
 
 from ._framing import Framer
 from ._limits import Limits
-from ._template import Template
 
 
-__all__ = ["Road", "Traffic", "end_of_event", "index_of", "prefix_of"]
+__all__ = ["Road", "Traffic", "end_of_event", "index_of"]
 
 # How often a template is learned in vain before learning pauses; and for how long
 # then, in bytes of input: twice as long each time.
@@ -166,14 +165,3 @@ def end_of_event(data: bytes, at: int) -> int:
     if blank == b"\r\n":
         return end + 2
     return 0 if blank in {b"", b"\r"} else end
-
-
-def prefix_of(template: Template, data: bytes, at: int, stop: int) -> tuple[list[Any], int]:
-    """Return the rows of the events from *at* on that match without a gap, and where they end."""
-    rows: list[Any] = []
-    match = template.pattern.match(data, at, stop)
-    while match is not None:
-        rows.append(match[1] if len(template.holes) == 1 else match.groups())
-        at = match.end()
-        match = template.pattern.match(data, at, stop)
-    return rows, at

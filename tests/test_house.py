@@ -34,7 +34,7 @@ FLOORS = [
         "_views",
     },
     {"_chunk_models", "_content", "_issues", "_limits", "_template"},
-    {"_events", "_json", "_lines", "_mould", "_outcome", "_timing"},
+    {"_events", "_json", "_learn", "_lines", "_mould", "_outcome", "_timing"},
     {"_converter", "_partial_scalars", "_payloads", "_sse", "_state"},
     {"_cells", "_differences", "_framing", "_partial_json", "_plain"},
     {"_logprobs", "_road", "_tools"},

@@ -62,6 +62,14 @@ def events(chunks):
     return list(map(event, chunks))
 
 
+def rows_of(template, pieces):
+    """Return the rows of *pieces*, each an event that matches."""
+    data = b"".join(pieces)
+    rows, end = template.prefix(data, 0, len(data))
+    assert end == len(data)
+    return rows
+
+
 def slow_road(splitter, log, limits, decoder, _clock=None):
     return Framer(log, limits, decoder, splitter.take)
 

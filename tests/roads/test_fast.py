@@ -17,12 +17,12 @@ from streamkit._fast import (
     apply_run,
     bind,
 )
+from streamkit._learn import learn
 from streamkit._logprobs import Logprobs
 from streamkit._rules import RULES
 from streamkit._state import Text
-from streamkit._template import learn
 
-from .helpers import event, logprobs, rebuilt_alike, rows, say, tool, write
+from .helpers import event, events, logprobs, rebuilt_alike, rows, rows_of, say, tool, write
 from .streams import by_the_rules, described
 
 
@@ -39,7 +39,7 @@ def bound(first, *, many=False, limits=Limits(), kind=None):
 def run_of(first, rest, **options):
     """Merge *rest* as a run behind *first*; return the accumulator, and whether it was done."""
     accumulator, template, sinks = bound(first, **options)
-    rows = template.pattern.findall(b"".join(map(event, rest)))
+    rows = rows_of(template, events(rest))
     assert len(rows) == len(rest)
     return accumulator, apply_run(template, rows, sinks, 0, accumulator.context)
 
@@ -94,11 +94,11 @@ def test_choices_that_interleave():
     template = learn(event(first), first, RULES["chat"], many=True, still=True)
     sinks = {index: bind(template, accumulator, index) for index in (0, 7)}
     rest = [say(text, index) for text, index in zip("abcdef", (7, 0, 0, 7, 7, 0), strict=True)]
-    rows = template.pattern.findall(b"".join(map(event, rest)))
+    rows = rows_of(template, events(rest))
     assert apply_run(template, rows, sinks, 0, accumulator.context)
     choices = to_dict(accumulator.snapshot())["choices"]
     assert [choice["message"]["content"] for choice in choices] == ["bcf", "ade"]
-    rows = template.pattern.findall(event(say("x", 0)) + event(say("y", 3)))
+    rows = rows_of(template, [event(say("x", 0)), event(say("y", 3))])
     assert not apply_run(template, rows, sinks, 0, accumulator.context)
     assert to_dict(accumulator.snapshot())["choices"] == choices
 
@@ -109,7 +109,7 @@ def test_interleaving_choices_without_text():
     first = say(None, 1)
     template = learn(event(first), first, RULES["chat"], many=True, still=True)
     sinks = {index: bind(template, accumulator, index) for index in (0, 1)}
-    rows = template.pattern.findall(event(say(None, 0)) + event(say(None, 1)))
+    rows = rows_of(template, [event(say(None, 0)), event(say(None, 1))])
     assert apply_run(template, rows, sinks, 0, accumulator.context)
 
 
@@ -140,8 +140,8 @@ def test_the_bound_on_log_probabilities(bound_, expected):
 def test_what_is_no_utf_8_changes_nothing():
     """Not even the texts beside it, in the same run."""
     accumulator, template, sinks = bound(say("a", x="b"))
-    data = event(say("c", x="d")) + event(say("c", x="@@")).replace(b"@@", b"\xff")
-    rows = template.pattern.findall(data)
+    data = [event(say("c", x="d")), event(say("c", x="@@")).replace(b"@@", b"\xff")]
+    rows = rows_of(template, data)
     assert len(rows) == 2
     assert not apply_run(template, rows, sinks, 0, accumulator.context)
     assert accumulator.snapshot().choices[0].message.content == "a"

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from streamkit import ChunkReader
+from streamkit._learn import learn
 from streamkit._mould import Mould, unescape
 from streamkit._rules import RULES
-from streamkit._template import learn
 
 from .helpers import HEAD, event, logprobs, rows, say, tool, write
 
@@ -53,7 +53,7 @@ def containers(value):
 def test_a_cast_of_the_same_contents_is_the_same_chunk(chunk, many):
     """Keys, their order, and types."""
     mould = mould_of(chunk, many=many)
-    groups = mould.template.pattern.fullmatch(event(chunk)).groups()
+    groups = mould.template.match(event(chunk)).groups()
     assert json.dumps(mould.cast(groups)) == json.dumps(chunk)
 
 
@@ -61,7 +61,7 @@ def test_a_cast_of_the_same_contents_is_the_same_chunk(chunk, many):
 def test_chunks_share_no_container(chunk):
     """A caller may change what it gets: neither other chunks nor the template change with it."""
     mould = mould_of(chunk)
-    groups = mould.template.pattern.fullmatch(event(chunk)).groups()
+    groups = mould.template.match(event(chunk)).groups()
     made = [mould.cast(groups) for _ in range(3)]
     each = [containers(it) for it in (*made, mould.template.chunk)]
     assert len(set().union(*each)) == sum(map(len, each))

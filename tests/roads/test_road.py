@@ -11,6 +11,7 @@ import pytest
 from streamkit import ChunkReader, Limits, rebuild
 from streamkit import _merging_road as merging
 from streamkit import _reading_road as reading
+from streamkit._learn import learn
 from streamkit._road import (
     FIRST_PAUSE,
     FREE_LESSONS,
@@ -20,10 +21,8 @@ from streamkit._road import (
     Road,
     end_of_event,
     index_of,
-    prefix_of,
 )
 from streamkit._rules import RULES
-from streamkit._template import learn
 
 from .helpers import event, events, say
 
@@ -63,22 +62,6 @@ def test_end_of_event(data, at, expected):
 def test_index_of(choice, expected):
     """A missing index is the position."""
     assert index_of({"choices": [choice]}) == expected
-
-
-@pytest.mark.parametrize(
-    "chunk", [say("a"), say("a", x="b"), say(None)], ids=["one", "two", "none"]
-)
-def test_prefix_of(chunk):
-    """The rows are those of `findall`, as far as there is no gap."""
-    data = event(chunk)
-    template = learn(data, chunk, RULES["chat"], many=False, still=True)
-    rows, end = prefix_of(template, data * 3 + b": ping\n\n" + data, 0, 10_000)
-    expected = template.pattern.findall(data * 3)
-    if template.holes:
-        assert rows == expected
-    assert (len(rows), end) == (3, 3 * len(data))
-    assert prefix_of(template, b"x" + data, 0, 10_000) == ([], 0)
-    assert prefix_of(template, data * 2, 0, len(data) + 5)[1] == len(data)
 
 
 # -- Road ----------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from unittest.mock import patch
+
 import attrs
 import pytest
 
@@ -12,10 +14,11 @@ from hypothesis import strategies as st
 
 from streamkit import Limits, Rule
 from streamkit._issues import IssueLog
+from streamkit._learn import STILL, learn
 from streamkit._merge import APPLY
 from streamkit._rules import RULES
 from streamkit._state import Context, is_empty, plain_values
-from streamkit._template import STILL, learn
+from streamkit._template import LONG
 
 from .helpers import HEAD, event, logprobs, read_alike, rebuilt_alike, rows, say, tool, write
 
@@ -42,10 +45,10 @@ def test_framings(prefix, ending):
     """The framing is literal: a template matches its own and no other."""
     data = event(LEARNED, ending, prefix)
     template = learned(data)
-    assert template.pattern.fullmatch(data).groups() == (b"a",)
+    assert template.match(data).groups() == (b"a",)
     assert (template.ending, template.is_bare) == (ending.encode(), not prefix)
     for other in ("\n\n", "\r\n\r\n", "\n", "\r\n"):
-        assert bool(template.pattern.fullmatch(event(LEARNED, other, prefix))) is (other == ending)
+        assert bool(template.fullmatch(event(LEARNED, other, prefix))) is (other == ending)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +151,9 @@ def test_what_means_something_else_does_not_match(data, still):
     """Not as a whole, and not where a scan for more events comes to it."""
     assert data != DATA
     template = learned(DATA, still=still)
-    assert template.pattern.match(data) is None
-    assert all(
-        found.start() >= len(data)
-        for found in template.pattern.finditer(data + DATA)
-        if found.end() > len(DATA)
-    )
+    assert template.match(data) is None
+    around = DATA + data + DATA
+    assert template.prefix(around, 0, len(around)) == template.prefix(DATA, 0, len(DATA))
 
 
 @pytest.mark.parametrize("data", OTHER.values(), ids=OTHER)
@@ -175,7 +175,7 @@ def test_a_text_is_the_body_of_any_valid_string(body, still):
     """Escapes and all, and its group is that body."""
     template = learned(event(say("a")), still=still)
     data = event(say("@@")).replace(b"@@", body.encode())
-    assert template.pattern.fullmatch(data)[1] == body.encode()
+    assert template.match(data)[1] == body.encode()
 
 
 def test_what_is_dropped_is_skipped_in_merging_and_a_hole_in_reading():
@@ -184,10 +184,67 @@ def test_what_is_dropped_is_skipped_in_merging_and_a_hole_in_reading():
     assert kinds(LEARNED, still=False) == ["padding", "text"]
     assert kinds(LEARNED, still=False, many=True) == ["number", "padding", "index", "text"]
     other = event({**LEARNED, "created": 77, "obfuscation": "~ !x"})
-    assert learned(DATA).pattern.fullmatch(other)[1] == b"a"
-    assert learned(DATA, still=False).pattern.fullmatch(other) is None
-    groups = learned(DATA, still=False, many=True).pattern.fullmatch(other).groups()
+    assert learned(DATA).match(other)[1] == b"a"
+    assert learned(DATA, still=False).match(other) is None
+    groups = learned(DATA, still=False, many=True).match(other).groups()
     assert groups == (b"77", b"~ !x", b"0", b"a")
+
+
+# -- Runs ----------------------------------------------------------------------------
+
+SHAPES = {
+    "a text": say("a"),
+    "two texts": say("a", x="b"),
+    "a text, and padding that nobody reads": LEARNED,
+    "no hole": say(None),
+    "an entry": say(choice={"logprobs": logprobs()}),
+}
+
+
+@pytest.mark.parametrize("chunk", SHAPES.values(), ids=SHAPES)
+def test_a_run(chunk):
+    """A row for each event, as far as there is no gap."""
+    data = event(chunk)
+    template = learned(data)
+    groups = template.match(data).groups()
+    row = groups[0] if len(groups) == 1 else groups
+    run = data * 3 + b": ping\n\n" + data
+    assert template.prefix(run, 0, len(run)) == ([row] * 3, 3 * len(data))
+
+
+def test_a_long_run():
+    """The end of it is taken by another expression, and is the same."""
+    template, size = learned(DATA), len(DATA)
+    for _ in range(LONG // 512 + 2):
+        assert template.run(DATA * 512, 0, 512 * size) == ([b"a"] * 512, 512 * size)
+    assert template.run(DATA * 3 + b":\n" + DATA, 0, 4 * size + 2) == ([b"a"] * 3, 3 * size)
+    assert template.run(DATA + b"x" + DATA, 0, 2 * size + 1) == ([b"a"], size)
+
+
+def test_a_run_is_between_two_places():
+    """An event that ends behind the second is not of it."""
+    template, size = learned(DATA), len(DATA)
+    assert template.prefix(b"x" + DATA, 0, 10_000) == ([], 0)
+    assert template.prefix(b"x" + DATA, 1, 10_000) == ([b"a"], 1 + size)
+    for end in range(2 * size):
+        count = end // size
+        assert template.prefix(DATA * 2, 0, end) == ([b"a"] * count, count * size)
+
+
+NEARLY = st.sampled_from([DATA, event(say("b", top={"obfuscation": ""})), *OTHER.values()])
+
+
+@given(st.lists(NEARLY, min_size=1))
+def test_a_run_is_its_events_one_by_one(pieces):
+    """The road ahead does not matter."""
+    template, data = learned(event(say("b", top={"obfuscation": ""}))), b"".join(pieces)
+    rows, at = [], 0
+    while found := template.match(data, at):
+        rows.append(found[1])
+        at = template.end(found)
+    assert template.prefix(data, 0, len(data)) == (rows, at)
+    with patch("streamkit._template.LONG", -1):
+        assert template.run(data, 0, len(data)) == (rows, at)
 
 
 # -- Which chunks have a template ----------------------------------------------------
@@ -269,7 +326,7 @@ def test_what_would_add_something_has_no_template_for_merging(chunk):
     """For reading, whatever is no hole is literal."""
     assert kinds(chunk, rules=COMPLETION) is None
     assert kinds(chunk, still=False) is not None
-    assert learned(event(chunk), still=False).pattern.fullmatch(event(chunk))
+    assert learned(event(chunk), still=False).fullmatch(event(chunk))
 
 
 @pytest.mark.parametrize("value", [-1, True, "5", [5]], ids=repr)
@@ -338,8 +395,8 @@ OTHER_SHAPE = {
 def test_an_entry_of_the_same_shape_matches(data):
     """Strings, numbers and the number of entries of an array may differ."""
     assert data != ENTRIES
-    assert learned(ENTRIES).pattern.fullmatch(data)
-    assert json.loads(learned(ENTRIES).pattern.fullmatch(data)[2])
+    assert learned(ENTRIES).fullmatch(data)
+    assert json.loads(learned(ENTRIES).match(data)[2])
     rebuilt_alike([ENTRIES * 3 + data * 3])
     read_alike([ENTRIES * 3 + data * 3])
 
@@ -348,7 +405,7 @@ def test_an_entry_of_the_same_shape_matches(data):
 def test_an_entry_of_another_shape_does_not_match(data):
     """What the decoder would have to mend is of another shape as well."""
     assert data != ENTRIES
-    assert learned(ENTRIES).pattern.match(data) is None
+    assert learned(ENTRIES).match(data) is None
     rebuilt_alike([ENTRIES * 3 + data + ENTRIES * 2])
     read_alike([ENTRIES * 3 + data + ENTRIES * 2])
 
@@ -369,7 +426,7 @@ def test_an_entry_of_another_shape_does_not_match(data):
 def test_shapes(entry):
     """Any entry whose arrays are of like entries has a shape that it matches itself."""
     data = ENTRIES.replace(json.dumps(ENTRY, separators=(",", ":")).encode(), entry)
-    assert learned(data).pattern.fullmatch(data)[2] == entry
+    assert learned(data).match(data)[2] == entry
 
 
 @pytest.mark.parametrize(
@@ -464,7 +521,7 @@ def test_rows_of_the_same_kind_match(data):
     """Names and their number may differ: an alternative is a token."""
     assert data != ROWS
     template = learned(ROWS)
-    groups = template.pattern.fullmatch(data).groups()
+    groups = template.match(data).groups()
     for hole, raw in zip(template.holes[1:], groups[1:], strict=True):
         assert json.loads(b"[" + raw + b"]") == sent(data)[hole.path[-1]]
     for ending in (data, ROWS):
@@ -480,7 +537,7 @@ def sent(data):
 def test_rows_of_another_kind_do_not_match(data):
     """What the decoder would mend, what is not in step, and what is deeper or wider."""
     assert data != ROWS
-    assert learned(ROWS).pattern.match(data) is None
+    assert learned(ROWS).match(data) is None
     for rest in (ROWS, data):
         rebuilt_alike([ROWS * 3 + data * 2 + rest * 2])
         read_alike([ROWS * 3 + data * 2 + rest * 2])
@@ -489,7 +546,7 @@ def test_rows_of_another_kind_do_not_match(data):
 def test_rows_learned_from_an_event_with_odd_names():
     """Names of alternatives are no part of a path."""
     data = ROWS.replace(b'"a":-1.5,"b"', b'"\\n":-1.5,"\\u0061"')
-    assert learned(data).pattern.fullmatch(data)
+    assert learned(data).fullmatch(data)
     twice = data.replace(b'"\\n"', b'"a"')
     assert learned(twice) is None
     for pieces in ([data * 5, twice * 5], [twice * 5, data * 5]):
