@@ -21,6 +21,7 @@ __all__ = ["GROUPS", "main"]
 GROUPS: Final[Mapping[str, Group]] = {
     "floors": speed.floors,
     "streams": speed.streams,
+    "short": speed.short,
     "logprobs": speed.logprobs,
     "live": speed.live_events,
     "events": events.events,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from typing import Final
 
 from streamkit import rebuild
@@ -15,7 +16,7 @@ from .streams import STREAMS, make
 from .timing import Effort
 
 
-__all__ = ["blocks", "floors", "live_events", "logprobs", "parser", "streams"]
+__all__ = ["blocks", "floors", "live_events", "logprobs", "parser", "short", "streams"]
 
 
 def _goals(decoder: str, ratio: float) -> dict[str, Goal]:
@@ -50,6 +51,18 @@ def streams(effort: Effort) -> Iterator[Row]:
         goals = REBUILD_GOALS.get(name, {})
         others = decoders(stream, kept=bool(goals))
         yield from against(effort, f"rebuild {name}", ours, others, goals)
+
+
+def short(effort: Effort) -> Iterator[Row]:
+    """Bytes to response, for streams of few chunks, each with an id of its own."""
+    numbers = count(10_000)
+    for chunks in (20, 100, 500):
+        stream = make("text", chunks)
+
+        def ours(data: bytes = stream.data) -> None:
+            rebuild(data.replace(b'"chatcmpl-1"', b'"chatcmpl-%d"' % next(numbers)), json="json")
+
+        yield from against(effort, f"rebuild text, {chunks} chunks", ours, decoders(stream))
 
 
 def logprobs(effort: Effort) -> Iterator[Row]:

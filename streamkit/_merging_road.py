@@ -14,6 +14,7 @@ from ._learn import learn
 from ._limits import Limits
 from ._open_stream import Open, id_of
 from ._payloads import Frame
+from ._plain import parts_of
 from ._road import Road, index_of
 from ._streams import StreamSplitter
 from ._template import Template
@@ -60,6 +61,7 @@ class MergingRoad:
         self._stream: Open | None = None
         self._latest: Frame | None = None  # and no others: what is kept is slow to free
         self._taken = 0  # frames since the last lesson
+        self._names: list[Any] = []
         self._reach = REACH
         self._most = MOST_REACH
         self._goes_on = False  # whether the run may be longer than the last scan
@@ -105,12 +107,22 @@ class MergingRoad:
         if not is_clean or stream is None or chunk is None:
             self._bound.clear()
             return False
-        has_to_learn = not self._knows(event, stream)
-        if has_to_learn:
+        is_alike = self._is_like_last(chunk)
+        is_known = self._knows(event, stream)
+        if not is_known:
+            self._bound.clear()
+            if not is_alike:  # so the one before was alone, and this one may be
+                return False
             self._learn(event, chunk, stream)
         if self._template is not None:
             self._bind(self._template, stream, index_of(chunk))
-        return has_to_learn
+        return not is_known
+
+    def _is_like_last(self, chunk: dict[str, Any]) -> bool:
+        """Tell whether *chunk* has the same fields as the last one that went the slow road."""
+        parts = parts_of(chunk) or ()
+        names, self._names = self._names, [type(part) is dict and list(part) for part in parts]
+        return names == self._names
 
     def _only_chunk(self) -> dict[str, Any] | None:
         """Return the chunk of the latest event, if there was just one, and a clean one."""
@@ -134,7 +146,6 @@ class MergingRoad:
         )
 
     def _learn(self, event: bytes, chunk: dict[str, Any], stream: Open) -> None:
-        self._bound.clear()
         accumulator = stream.accumulator
         many = len(accumulator.choices) > 1
         self._template = None

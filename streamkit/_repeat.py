@@ -16,11 +16,11 @@ from operator import itemgetter
 from typing import Any
 
 from ._choice import ChoiceAccumulator
+from ._learn import RAW, Plan
 from ._plain import parts_of
 from ._rules import RuleSet
 from ._spans import Path
 from ._state import Context, Text
-from ._learn import RAW, Plan
 
 
 __all__ = ["Repeater"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 
 from streamkit import Accumulator, Limits
+from streamkit import _merging_road as merging
 from streamkit._framing import Framer
 from streamkit._issues import IssueLog
 from streamkit._json import Decoder
@@ -92,9 +95,19 @@ def test_choices_in_turn_go_the_fast_road(width):
 def test_events_that_come_one_by_one_go_the_fast_road():
     """Also where each is cut in two."""
     pieces = events(TEXTS)
-    assert slow_events(b"", pieces) <= 2
+    assert slow_events(b"", pieces) <= 3
     halves = [half for piece in pieces for half in (piece[:90], piece[90:])]
-    assert slow_events(b"", halves) <= 2
+    assert slow_events(b"", halves) <= 3
+
+
+def test_what_comes_once_is_not_learned():
+    """Two events in a row with the same fields are; the next may be of their shape."""
+    opening, closing = say("", role="assistant"), say(None, choice={"finish_reason": "stop"})
+    usage = {**HEAD, "choices": [], "usage": {"total_tokens": 3}}
+    data = b"".join(events([opening, *TEXTS, closing, usage])) + DONE
+    with patch.object(merging, "learn", wraps=merging.learn) as learned:
+        rebuilt([data], fast=True)
+    assert [call.args[0] for call in learned.call_args_list] == [event(TEXTS[1])]
 
 
 def test_the_reach_of_a_scan():
@@ -279,7 +292,7 @@ def test_bounds_in_blocks_that_fit():
     """Where a block cannot cross a bound, runs go the fast road."""
     data = events([say("x") for _ in range(50)])
     limits = Limits(line=len(data[0]) * 3)
-    assert slow_events(b"", data, limits=limits) <= 2
+    assert slow_events(b"", data, limits=limits) <= 3
     assert slow_events(b"".join(data), limits=limits) == 50
     rebuilt_alike([b"".join(data[at : at + 2]) for at in range(0, 50, 2)], limits=limits)
 

@@ -11,7 +11,6 @@ import pytest
 from streamkit import ChunkReader, Limits, rebuild
 from streamkit import _merging_road as merging
 from streamkit import _reading_road as reading
-from streamkit._learn import learn
 from streamkit._road import (
     FIRST_PAUSE,
     FREE_LESSONS,
@@ -22,7 +21,6 @@ from streamkit._road import (
     end_of_event,
     index_of,
 )
-from streamkit._rules import RULES
 
 from .helpers import event, events, say
 
