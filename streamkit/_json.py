@@ -87,6 +87,9 @@ class BadJSON(Exception):
     cut: bool = False
 
 
+RawDecode = Callable[[str, int], tuple[Any, int]]
+
+
 class Decoder:
     """
     Decode payloads, and note what had to be mended in them.
@@ -95,19 +98,15 @@ class Decoder:
         notes: Issue codes of the repairs since they were last taken.
     """
 
-    __slots__ = ("_decoders", "_depth", "_fast", "_limits", "notes")
+    __slots__ = ("_decoders", "_depth", "_fast", "_hooks", "_limits", "notes")
 
     def __init__(self, backend: Backend = "auto", limits: Limits = Limits()) -> None:
         self._fast = _load_fast(backend)
         self._limits = limits
-        hooks: dict[str, Any] = {"parse_float": self._float, "parse_constant": self._constant}
+        self._hooks: dict[str, Any] = {"parse_float": self._float, "parse_constant": self._constant}
         if (sys.get_int_max_str_digits() or math.inf) > MAX_DIGITS:
-            hooks["parse_int"] = self._integer  # the interpreter's own bound was lifted
-        self._decoders = {
-            (strict, bounded): _raw_decode(strict, self._integer if bounded else None, hooks)
-            for strict in (True, False)
-            for bounded in (True, False)
-        }
+            self._hooks["parse_int"] = self._integer  # the interpreter's own bound was lifted
+        self._decoders: dict[tuple[bool, bool], RawDecode] = {}  # to make all takes 10 us
         self._depth = MAX_DEPTH if limits.depth is None else min(limits.depth, MAX_DEPTH)
         self.notes: list[str] = []
 
@@ -170,7 +169,8 @@ class Decoder:
         noted = len(self.notes)
         while True:
             try:
-                found = self._decoders[strict, bounded](text, start)
+                decode = self._decoders.get((strict, bounded)) or self._decoder(strict, bounded)
+                found = decode(text, start)
             except json.JSONDecodeError as error:
                 if not (strict and error.msg.startswith("Invalid control character")):
                     raise
@@ -182,6 +182,13 @@ class Decoder:
                     self.notes.append("control_character")
                 return found
             del self.notes[noted:]
+
+    def _decoder(self, strict: bool, bounded: bool) -> RawDecode:
+        """Make the standard library's decoder of one value in a text."""
+        hooks = {**self._hooks, "parse_int": self._integer} if bounded else self._hooks
+        made = json.JSONDecoder(strict=strict, **hooks).raw_decode
+        self._decoders[strict, bounded] = made
+        return made
 
     def _float(self, digits: str) -> float | None:
         number = float(digits)
@@ -210,15 +217,6 @@ class Decoder:
             _refuse_deeper(value, depth)
         if keys is not None and raw.count(colon) > keys:
             self._limits.check("keys", max(map(len, _objects(value)), default=0))
-
-
-def _raw_decode(
-    strict: bool, parse_int: Callable[[str], Any] | None, hooks: dict[str, Any]
-) -> Callable[[str, int], tuple[Any, int]]:
-    """Return the standard library's decoder of one value in a text."""
-    if parse_int is not None:
-        hooks = {**hooks, "parse_int": parse_int}
-    return json.JSONDecoder(strict=strict, **hooks).raw_decode
 
 
 def _load_fast(backend: Backend) -> Callable[[bytes], Any] | None:
