@@ -113,7 +113,7 @@ class Template:
             rows = self._findall(data, at, stop)
             # No hole holds a line end: if the events that matched have all that there
             # are, nothing lies between them.
-            if len(rows) * self.ending.count(b"\n") == data.count(b"\n", at, stop):
+            if rows and len(rows) * self.ending.count(b"\n") == data.count(b"\n", at, stop):
                 return rows, stop
         rows, end = self.prefix(data, at, stop)
         self._taken += len(rows)

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import attrs
 import pytest
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamkit import Limits, Rule
@@ -235,6 +235,7 @@ NEARLY = st.sampled_from([DATA, event(say("b", top={"obfuscation": ""})), *OTHER
 
 
 @given(st.lists(NEARLY, min_size=1))
+@example([OTHER["CR"]])
 def test_a_run_is_its_events_one_by_one(pieces):
     """The road ahead does not matter."""
     template, data = learned(event(say("b", top={"obfuscation": ""}))), b"".join(pieces)
