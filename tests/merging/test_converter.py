@@ -162,6 +162,13 @@ def test_errors_say_where_and_what(plain, error):
     assert caught.value.code == "invalid_chunk"
 
 
+def test_the_path_is_what_comes_last():
+    """Whatever a caller's class is called."""
+    with pytest.raises(InvalidChunk) as caught:
+        from_dict({"id": type("a @ b", (), {})()})
+    assert caught.value.path == "$.id"
+
+
 def test_all_errors_are_listed_and_three_are_told():
     """`errors` has a line for each, the message the first three, `path` the first."""
     plain = {"id": 1, "object": 2, "model": 3, "created": "4"}
