@@ -13,6 +13,7 @@ import re
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 import attrs
 
@@ -44,12 +45,14 @@ class Part:
         is_header: Which of the two.
         time: When it came, if that is known.
         place: Where it stands in the recording.
+        sent: When the request was sent that it answers, if that is known.
     """
 
     data: bytes
     is_header: bool
     time: float | None = None
     place: str = ""
+    sent: float | None = None
 
 
 # -- Parts to recordings -------------------------------------------------------------
@@ -128,10 +131,13 @@ def recordings_of(
     number = 0
     while left.next() is not None:
         status = _take_headers(left)
+        start = left.next()
         body = _Body(left)
         number += 1
         pieces, later = _decompressed(mend(_without_coding(body, dots=dots)), options.limits)
         found = _recording(f"response {number}", status, pieces, notes)
+        if start is not None and start.sent is not None:
+            found = attrs.evolve(found, pieces=chain([Piece(b"", start.sent)], found.pieces))
         yield attrs.evolve(found, later=later)
         body.keep()
 

@@ -57,6 +57,7 @@ class _Block:
     size: int
     time: float | None
     place: str
+    sent: float | None
     rows: list[bytes] = attrs.field(factory=list)
     _shown: int = 0
 
@@ -71,7 +72,7 @@ class _Block:
         if data is None:
             rows, size = self._parsed()
             data = (_of_hex if is_hex else _of_ascii)(rows, size)
-        return Part(data, is_header=self.is_header, time=self.time, place=self.place)
+        return Part(data, self.is_header, self.time, self.place, self.sent)
 
     def _parsed(self) -> tuple[list[tuple[int, bytes]], int]:
         """Return the offset and the text of each row, and the size that they show."""
@@ -121,6 +122,7 @@ def not_shown(shown: int, size: int) -> bytes:
 def _blocks(blocks: Iterator[bytes], limits: Limits) -> Iterator[_Block]:
     clock, most = Clock(), limits.longest
     block: _Block | None = None
+    sent: float | None = None  # the last request
     for number, line in enumerate(lines(blocks, limits), 1):
         # Most lines are rows; what starts a block has no colon there, or one in a time.
         is_row = line[4:6] == b": "
@@ -133,15 +135,18 @@ def _blocks(blocks: Iterator[bytes], limits: Limits) -> Iterator[_Block]:
             continue
         if block is not None and block.rows:
             yield block
-        block = _started(start, clock, f"line {number}")
+        block = _started(start, clock, f"line {number}", sent)
+        if start["way"] == b"=>" and start["kind"] == b"header":
+            sent = block.time
     if block is not None and block.rows:
         yield block
 
 
-def _started(start: re.Match[bytes], clock: Clock, place: str) -> _Block:
+def _started(start: re.Match[bytes], clock: Clock, place: str, sent: float | None) -> _Block:
     time = None if start["time"] is None else clock.read(start["time"])[0]
     is_wanted = start["way"] == b"<=" and start["kind"] in (b"header", b"data")
-    return _Block(start["kind"] == b"header", is_wanted, int(start["size"] or 0), time, place)
+    is_header, size = start["kind"] == b"header", int(start["size"] or 0)
+    return _Block(is_header, is_wanted, size, time, place, sent)
 
 
 def _mended(pieces: Iterator[Piece]) -> Iterator[Piece]:

@@ -20,6 +20,7 @@ from typing import Any
 from streamkit._errors import UnknownForm, amount
 from streamkit._issues import Issue
 from streamkit._json import Decoder
+from streamkit._timing import LONGEST_WAIT
 
 from ._binary import from_text, is_binary_text
 from ._bodies import (
@@ -35,7 +36,7 @@ from ._bodies import (
 from ._elements import CutShort, after, cut_recording, decoded, objects, of_cut
 from ._mojibake import FIXED, fix_mojibake, looks_like_mojibake
 from ._pieces import Form, Piece, ReadOptions, Recording
-from ._row_values import json_of
+from ._row_values import json_of, seconds
 
 
 __all__ = ["FORMS"]
@@ -120,9 +121,19 @@ def _entry(entry: Any, number: int, advice: str, options: ReadOptions) -> Record
         return None
     place = f"entry {number}"
     pieces, more = _pieces(body, _messages(entry), place)
+    pieces = [*_sent(entry.get("startedDateTime"), pieces, place), *pieces]
     if not pieces and not notes:
         notes = (Issue("missing_body", f"the HAR has no body for this response; {advice}"),)
     return body_recording(name, pieces, notes=(*notes, *more))
+
+
+def _sent(started: Any, pieces: list[Piece], place: str) -> list[Piece]:
+    """Return the piece that says when the request was sent, if that fits the times of *pieces*."""
+    sent = seconds(started)
+    first = next((piece.time for piece in pieces if piece.time is not None), None)
+    if sent is None or first is None or not 0 <= first - sent < LONGEST_WAIT:
+        return []
+    return [Piece(b"", sent, place)]
 
 
 def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:

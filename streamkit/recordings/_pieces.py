@@ -22,7 +22,8 @@ class Piece:
         data: The bytes: server-sent events, or JSON.  A form that keeps chunks,
             not bytes, gives each as a line of JSON.
         time: When they came, in seconds: since the epoch, or since some moment
-            of the recording's own; None if the form does not say.
+            of the recording's own; None if the form does not say.  That of a piece
+            without bytes, before all others, is when the request was sent.
         place: Where in the recording: a line number, an entry; for messages.
     """
 

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm, rebuild_all
-from streamkit.recordings import _curl, _curl_trace, _curl_verbose
+from streamkit.recordings import _curl, _curl_trace, _curl_verbose, rebuild
 from streamkit.recordings._chunked import LONGEST_LINE, Dechunker
 from streamkit.recordings._dots import DotMender
 from streamkit.recordings._pieces import ReadOptions
@@ -380,8 +380,27 @@ def test_trace_times(form):
     data += block(rows, b"<= Recv data", EVENTS[0], b"23:59:59.750000 [0-0] ")
     data += block(rows, b"<= Recv data", EVENTS[1], b"00:00:00.250000 [0-0] ")
     ((_, pieces),) = read(form, data)
-    assert [piece.time for piece in pieces] == [86_399.75, 86_400.25]
+    assert [piece.time for piece in pieces] == [86_399.5, 86_399.75, 86_400.25]
+    assert not pieces[0].data
     assert joined(pieces) == EVENTS[0] + EVENTS[1]
+
+
+@pytest.mark.parametrize("form", [ASCII, HEX], ids=lambda form: form.name)
+def test_times_since_the_request(form):
+    """A trace has when each request was sent; of redirects, the last counts."""
+    redirect = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: /x\r\n\r\n"
+    rows, data = WAYS[form], b""
+    for second, head in ((1, redirect), (2, HEAD), (5, HEAD)):
+        stamp = b"10:00:%02d." % second
+        data += block(rows, b"=> Send header", b"POST / HTTP/1.1\r\n\r\n", stamp + b"000000 ")
+        for line in head.splitlines(keepends=True):
+            data += block(rows, b"<= Recv header", line, stamp + b"500000 ")
+        if head is HEAD:
+            data += block(rows, b"<= Recv data", BODY, stamp + b"750000 ")
+    for outcome in rebuild(data):
+        assert outcome.timing.origin == "request"
+        assert outcome.timing.first_chunk == pytest.approx(0.75)
+        assert outcome.complete
 
 
 @pytest.mark.parametrize("form", [ASCII, HEX], ids=lambda form: form.name)

@@ -11,7 +11,7 @@ import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
 from streamkit._json import Decoder
-from streamkit.recordings import _har
+from streamkit.recordings import _har, rebuild
 from streamkit.recordings._elements import of_cut
 from tests.recordings.making import (
     BODY,
@@ -111,6 +111,25 @@ def test_times():
     (recording,) = read(FORM, har(entry(content, _eventSourceMessages=messages(*data))))
     assert [piece.time for piece in recording.pieces] == [None, 100.0, 101.0, 102.0, 103.0]
     assert b"".join(piece.data for piece in recording.pieces) == body.encode()
+
+
+@pytest.mark.parametrize(
+    ("started", "first"),
+    [
+        pytest.param("1970-01-01T00:01:38.500Z", 1.5, id="as Chrome writes it"),
+        pytest.param("2026-12-01T00:00:00.000Z", None, id="another clock"),
+        pytest.param("1970-01-01T00:01:41.000Z", None, id="later"),
+        pytest.param("today", None, id="no time"),
+        pytest.param(None, None, id="none"),
+    ],
+)
+def test_times_since_the_request(started, first):
+    """An entry says when its request was sent; what does not fit its events is left out."""
+    found = messages(*map(json.dumps, CHUNKS), "[DONE]", start=100.0)
+    data = har(entry(_eventSourceMessages=found, startedDateTime=started))
+    (outcome,) = rebuild(data)
+    assert outcome.timing.origin != "request" if first is None else "request"
+    assert outcome.timing.first_chunk == (first or 100.0)
 
 
 def test_times_of_a_cut_stream():

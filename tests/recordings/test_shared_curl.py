@@ -30,9 +30,11 @@ def test_response(name):
 
 @samples("07_curl_trace_ascii.txt")
 def test_times(name):
-    """A trace has the times of what was received."""
-    ((_, pieces),) = outcomes(best(FORMS, sample(name)), sample(name))
+    """A trace has the times of what was received, behind that of the request."""
+    ((_, (sent, *pieces)),) = outcomes(best(FORMS, sample(name)), sample(name))
     times = [piece.time for piece in pieces]
+    assert not sent.data
+    assert sent.time <= times[0]
     assert times == sorted(times)
     assert times[0] == pytest.approx(4 * 3600 + 20 * 60 + 3.493999)
     assert times[-1] - times[0] == pytest.approx(0.182176)
