@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from ._errors import amount
 from ._issues import Issue
 
 
@@ -83,9 +84,10 @@ class _Fault:
             self.event, self.offset = event, offset
         self.count += count
 
-    def issues(self, code: str, message: str) -> Iterator[Issue]:
+    def issues(self, code: str, message: str, what: str) -> Iterator[Issue]:
         if self.count:
-            yield Issue(code, message.format(self.count), self.event, self.offset)
+            told = message.format(amount(self.count, what))
+            yield Issue(code, told, self.event, self.offset)
 
 
 class Stopwatch:
@@ -192,11 +194,12 @@ class Stopwatch:
 
     def issues(self) -> Iterator[Issue]:
         """Yield what is wrong with the clock, each kind once."""
-        yield from self._bad.issues("clock_bad", "{} times are no numbers, or beyond the year 9999")
+        bad = "{} beyond the year 9999, or no number"
+        yield from self._bad.issues("clock_bad", bad, "time")
         if self._timed:
-            yield from self._missing.issues("clock_missing", "{} chunks have no time")
-        yield from self._back.issues("clock_backwards", "the clock went backwards {} times")
-        yield from self._jumps.issues("clock_jumps", "{} gaps are longer than half an hour")
+            yield from self._missing.issues("clock_missing", "{} without a time", "chunk")
+        yield from self._back.issues("clock_backwards", "the clock went backwards {}", "time")
+        yield from self._jumps.issues("clock_jumps", "{} longer than half an hour", "gap")
         if self._timed >= ENOUGH_TO_STAND and self._least == self._most:
             yield Issue("clock_stands", f"all {self._timed} chunks have the same time")
 
@@ -228,7 +231,7 @@ def _percentile(ordered: Sequence[float], part: float) -> float | None:
 
 def _rate(count: float | None, seconds: float) -> float | None:
     """Return *count* per second; None if it has no meaning."""
-    if not count or seconds <= 0:
+    if count is None or count <= 0 or seconds <= 0:
         return None
     rate = count / seconds
     return rate if math.isfinite(rate) else None
@@ -239,5 +242,4 @@ def _tokens(usage: Any) -> float | None:
     count = (
         usage.get("completion_tokens") if is_mapping else getattr(usage, "completion_tokens", None)
     )
-    tokens = _seconds(count)
-    return tokens if tokens is not None and tokens > 0 else None
+    return _seconds(count)

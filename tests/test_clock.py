@@ -28,6 +28,12 @@ def test_an_end_in_two_pieces():
     assert [clock.at(0), clock.at(3)] == [1.0, 2.0]
 
 
+def test_lines_of_one_piece():
+    """All have its time."""
+    clock = clock_of((b"a\rb\r", 1.0), (b"c\r", 2.0))
+    assert [clock.at(0), clock.at(2), clock.at(4)] == [1.0, 1.0, 2.0]
+
+
 def test_a_line_without_an_end():
     """It has the time of the latest piece."""
     assert clock_of((b"a\nb", 1.0), (b"c", 2.0)).at(2) == 2.0
@@ -51,8 +57,9 @@ def test_no_times():
     assert not clock.is_running
     assert clock.at(0) is None
     clock.feed(b"c\n", 3.0)
+    clock.feed(b"d\n", 4.0)
     assert clock.is_running
-    assert clock.at(4) == 3.0
+    assert [clock.at(4), clock.at(6)] == [3.0, 4.0]
 
 
 def test_the_request():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from streamkit import Timing, Usage
-from streamkit._timing import Stopwatch
+from streamkit._timing import LONGEST_GAP, LONGEST_WAIT, YEAR_10000, Stopwatch
 
 
 def timing_of(times, contents, usage=None, *, started=None):
@@ -49,6 +49,21 @@ def test_since_the_recording():
 
 
 @pytest.mark.parametrize(
+    ("first", "started", "origin"),
+    [
+        (1.0, 1.0, "request"),
+        (0.0, None, "recording"),
+        (LONGEST_WAIT - 1, None, "recording"),
+        (LONGEST_WAIT, None, "first chunk"),
+    ],
+)
+def test_where_time_begins(first, started, origin):
+    """At the request, at the recording's own zero, or at the first chunk."""
+    timing, _ = timing_of([first, first + 1], [False, False], started=started)
+    assert timing.origin == origin
+
+
+@pytest.mark.parametrize(
     ("first", "started"), [(1.79e9, None), (5e4, None), (10.0, 11.0), (-1, None)]
 )
 def test_since_the_first_chunk(first, started):
@@ -62,8 +77,16 @@ def test_since_the_first_chunk(first, started):
     assert timing.tokens_per_second == 5
 
 
+def test_chunks_of_one_time():
+    """The gap between them is one of none."""
+    assert timing_of([1.0, 1.0, 3.0], [True] * 3)[0].gap_p50 == 0
+
+
 def test_no_content():
     """Then there is no first content."""
+    watch = Stopwatch()
+    watch.add(1.0)
+    assert watch.timing().first_content is None
     timing, _ = timing_of([1.0], [False])
     assert timing.first_content is None
     assert (timing.gap_p50, timing.gap_max, timing.chunks_per_second) == (None, None, None)
@@ -75,12 +98,16 @@ def test_no_times(times):
     assert timing_of(times, [True] * len(times)) == (None, ())
 
 
-@pytest.mark.parametrize("bad", ["1", True, math.nan, math.inf, -math.inf, 10**400, 1e18, [], {}])
+@pytest.mark.parametrize(
+    "bad",
+    ["1", True, math.nan, math.inf, -math.inf, 10**400, 1e18, YEAR_10000, -YEAR_10000, [], {}],
+)
 def test_bad_times(bad):
     """What is no time is left out."""
     timing, issues = timing_of([1.0, bad, 2.0], [False, True, True])
     assert codes(issues) == ["clock_bad"]
     assert (issues[0].event, issues[0].offset) == (1, 10)
+    assert issues[0].message == "1 time beyond the year 9999, or no number"
     assert (timing.chunks, timing.timed, timing.first_content) == (3, 2, 2.0)
     assert timing.gap_max is None
     only, issues = timing_of([bad], [True])
@@ -100,7 +127,7 @@ def test_backwards():
     timing, issues = timing_of([700.0, 699.0, None, 698.0, 701.0], [False, True, True, True, True])
     assert codes(issues) == ["clock_missing", "clock_backwards"]
     assert issues[1].event == 1
-    assert "2 times" in issues[1].message
+    assert issues[1].message == "the clock went backwards 2 times"
     assert timing.first_content == 0
     assert timing.gap_max == 3.0
     assert timing.duration == 1.0
@@ -109,17 +136,28 @@ def test_backwards():
 def test_standing():
     """One time for all is the time of the recording, not of the chunks."""
     timing, issues = timing_of([5.0] * 3, [True] * 3, {"completion_tokens": 3})
-    assert codes(issues) == ["clock_stands"]
+    assert [(issue.code, issue.message) for issue in issues] == [
+        ("clock_stands", "all 3 chunks have the same time")
+    ]
     assert timing.chunks_per_second is None
     assert codes(timing_of([5.0] * 2, [True] * 2)[1]) == []
 
 
 @pytest.mark.parametrize(
-    "usage", [None, {}, {"completion_tokens": "3"}, {"completion_tokens": 0}, 7]
+    ("usage", "rate"),
+    [
+        (None, None),
+        ({}, None),
+        ({"completion_tokens": "3"}, None),
+        ({"completion_tokens": 0}, None),
+        ({"completion_tokens": -1}, None),
+        (7, None),
+        ({"completion_tokens": 1}, 0.5),
+    ],
 )
-def test_usage_that_does_not_count(usage):
+def test_usage(usage, rate):
     """No count, no rate; nothing is estimated."""
-    assert timing_of([1.0, 2.0], [True] * 2, usage)[0].tokens_per_second is None
+    assert timing_of([1.0, 2.0], [True] * 2, usage)[0].tokens_per_second == rate
 
 
 def test_rates_are_finite():
@@ -132,9 +170,11 @@ def test_rates_are_finite():
 def test_jumps():
     """A clock that was set forward, or times of two zones, make a gap that is said."""
     timing, issues = timing_of([1e9, 1e9 + 1, 1e9 + 7202, 1e9 + 7203], [True] * 4)
-    assert codes(issues) == ["clock_jumps"]
-    assert issues[0].event == 2
+    (issue,) = issues
+    assert (issue.code, issue.event, issue.offset) == ("clock_jumps", 2, 20)
+    assert issue.message == "1 gap longer than half an hour"
     assert timing.gap_max == 7201
+    assert timing_of([1e9, 1e9 + LONGEST_GAP], [True] * 2)[1] == ()
     _, issues = timing_of([1e9, None, 1e9 + 7200], [True] * 3)
     assert codes(issues) == ["clock_missing", "clock_jumps"]
 
@@ -157,4 +197,5 @@ def test_chunks_without_times_all_at_once():
     timing = watch.timing()
     assert (timing.chunks, timing.timed, timing.gap_max) == (5, 2, None)
     [issue] = watch.issues()
-    assert (issue.code, issue.event, issue.message) == ("clock_missing", 1, "3 chunks have no time")
+    assert (issue.code, issue.event) == ("clock_missing", 1)
+    assert issue.message == "3 chunks without a time"

@@ -440,7 +440,7 @@ def test_times_that_begin_late(monkeypatch):
     assert (outcome.timing.chunks, outcome.timing.timed) == (3, 2)
     assert outcome.timing.first_content == 7.0
     (issue,) = (each for each in outcome.issues if each.code == "clock_missing")
-    assert (issue.event, issue.message) == (0, "1 chunks have no time")
+    assert (issue.event, issue.message) == (0, "1 chunk without a time")
 
 
 def test_place_of_a_time_that_is_missing(monkeypatch):
