@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+
+with suppress(ImportError):  # the tests of engines do without it
+    from hypothesis import settings
+
+    # How long an example takes says how busy the machine is.
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
+
 
 def pytest_make_parametrize_id(val, argname):
     """
