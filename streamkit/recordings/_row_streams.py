@@ -8,6 +8,8 @@ apart are held, sorted, and given out one after another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
 from itertools import chain, pairwise
 from typing import Any
 
@@ -39,6 +41,8 @@ __all__ = ["BadRow", "recordings", "stream_of_rows"]
 # How many rows, and how many bytes of them, tell what the rows are.
 SAMPLE = 64
 SAMPLE_BYTES = 1 << 20
+# Of more a float may have no difference.
+MOST = 10**300
 MESSAGE_ONLY = "the trace keeps the message, not the response it came in; what it lacks is absent"
 
 
@@ -246,12 +250,30 @@ def _bad(count: int) -> str:
 def _rank(row: Mapping[str, Any], piece: Piece, plan: Plan) -> tuple[Any, ...]:
     """Return what a row is sorted by: numbers before texts, and what has neither last."""
     value = row.get(plan.order) if plan.order else piece.time
-    number = number_of(value)
+    number = _exact(value)
     if number is None and plan.order:
         number = seconds(value)
     if number is not None:
         return (0, number, "")
     return (1, 0.0, value) if isinstance(value, str) else (2, 0.0, "")
+
+
+def _exact(value: Any) -> float | None:
+    """Return *value* as a number, an int if it is whole: floats of nanoseconds are rounded."""
+    if isinstance(value, Decimal) and value.is_finite() and abs(value) < MOST:
+        value = int(value) if value == value.to_integral_value() else float(value)
+    with suppress(ValueError):
+        if isinstance(value, str):
+            value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < MOST:
+        return value
+    return number_of(value)
+
+
+def _tells_apart(rows: list[tuple[tuple[Any, ...], Piece]]) -> bool:
+    """Tell whether what *rows* are sorted by is mostly another for each: seconds are not."""
+    chunks = {(rank, piece.data) for rank, piece in rows}
+    return 2 * len({rank for rank, _ in chunks}) >= len(chunks)
 
 
 def _stream(name: str, held: _Held, plan: Plan, notes: tuple[Issue, ...]) -> Recording:
@@ -265,9 +287,10 @@ def _stream(name: str, held: _Held, plan: Plan, notes: tuple[Issue, ...]) -> Rec
     numbers: list[float] = []
     repeated = 0
     last: tuple[Any, bytes] | None = None
+    is_key = plan.order is not None and _tells_apart(held.rows)
     for at_row in order:
         rank, piece = held.rows[at_row]
-        if plan.order and last == (rank, piece.data) and rank[0] != 2:  # noqa: PLR2004
+        if is_key and last == (rank, piece.data) and rank[0] != 2:  # noqa: PLR2004
             repeated += 1
             continue
         last = (rank, piece.data)
@@ -289,4 +312,4 @@ def _missing(numbers: list[float]) -> int:
     steps = [after - before for before, after in pairwise(numbers)]
     if not steps or 2 * steps.count(1.0) < len(steps):
         return 0
-    return sum(int(step) - 1 for step in steps if step > 1 and step.is_integer())
+    return sum(int(step) - 1 for step in steps if step > 1 and step % 1 == 0)

@@ -9,11 +9,13 @@ import io
 import json
 
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
 from streamkit import LimitExceeded, Limits, UnknownForm
 from streamkit.recordings import ReadOptions, _csv, _row_values, _rows, _traces, rebuild, sniff
+from streamkit.recordings._row_streams import stream_of_rows
 from tests.recordings.making import (
     BODY,
     CHUNKS,
@@ -369,6 +371,41 @@ def test_repeated_and_missing_rows():
     assert recording.notes[0].message.startswith("1 number of 'seq' is missing")
     stepped = [row | {"seq": 10 * row["seq"]} for row in many]
     assert codes(read(JSON, lines(*stepped))[0]) == []
+
+
+SAME = [chunk(content=text) for text in ("a", "a", "b", "c")]
+NANOSECONDS = 1_790_000_000_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (range(NANOSECONDS, NANOSECONDS + 4), []),
+        ([str(NANOSECONDS + n) for n in range(4)], []),
+        ([Decimal(n) for n in (1, 2, 3, 4)], []),
+        (
+            [Decimal(n) for n in (NANOSECONDS, NANOSECONDS + 1, 5, 6)],
+            ["rows_sorted", "rows_missing"],
+        ),
+        ([Decimal("0.5"), Decimal(1), Decimal("1.5"), 2], []),
+        ([Decimal("NaN"), Decimal("Infinity"), Decimal(10**301), 10**400], []),
+        ([1790000000] * 4, []),
+        (["2026-11-30T10:00:00Z"] * 4, []),
+    ],
+)
+def test_rows_that_did_not_come_twice(numbers, said):
+    """Numbers are not rounded, and what is the same for all rows tells none from another."""
+    rows = stream_of_rows(zip(numbers, map(json.dumps, SAME), strict=True), "seq")
+    wanted = "bcaa" if said else "aabc"
+    assert (text(rows), [issue.code for issue in rows.notes]) == (wanted, said)
+
+
+@pytest.mark.parametrize("kind", [int, str, float, Decimal])
+def test_rows_that_came_twice(kind):
+    """Of whatever type the numbers are; what has another chunk is another row."""
+    numbers = [kind(n) for n in (1, 1, 2, 3)]
+    rows = stream_of_rows(zip(numbers, map(json.dumps, SAME), strict=True), "seq")
+    assert (text(rows), [issue.code for issue in rows.notes]) == ("abc", ["rows_repeated"])
 
 
 def test_bad_rows_among_sorted_ones():
