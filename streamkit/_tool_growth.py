@@ -83,7 +83,7 @@ class ToolCallGrowth:
             if isinstance(calls, list):
                 calls = self._whole = _calls_of(calls)
             if isinstance(calls, ToolCalls):
-                self._touched += self._touched_by(delta["tool_calls"], calls)
+                self._touched = self._touched_by(delta["tool_calls"], calls)
         if delta.get("function_call"):
             callee = self._choice.cell("function_call")
             if type(callee) is dict:

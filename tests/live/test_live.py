@@ -145,6 +145,35 @@ def test_a_text_under_two_names(name):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("chat.completion.chunk", "x"), ("text_completion", "y"), (None, "y")]
+)
+def test_two_texts_under_two_names(name, told):
+    """The kind's own counts, though the kind is not known from the start."""
+    both = {"object": name, "choices": [{"index": 0, "delta": {"content": "x"}, "text": "y"}]}
+    assert live_events(both)[:2] == [("ContentDelta", 0, told), ("ContentDone", 0, told)]
+    assert live_events({"choices": [{"index": 0}]}, both)[0] == (
+        "ContentDelta",
+        0,
+        "x",
+    )
+
+
+def test_a_text_beside_parts_that_are_no_text():
+    """They are the content, and not that."""
+    content = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    both = {"choices": [{"index": 0, "delta": {"content": content}, "text": "y"}]}
+    events = live_events({**both, "object": "chat.completion.chunk"})
+    assert [event[0] for event in events[:2]] == ["ReasoningDelta", "ReasoningDone"]
+
+
+@pytest.mark.parametrize("odd", [{"content": {"a": 1}}, {"content": 5, "reasoning": {"a": 1}}])
+def test_a_message_whose_texts_are_none(odd):
+    """Nothing is told of them."""
+    events = live_events({"choices": [{"index": 0, "message": odd, "finish_reason": "stop"}]})
+    assert events == [("ChoiceFinished", 0, "stop")]
+
+
 @pytest.mark.parametrize("other", [{"content": ""}, {}])
 def test_a_text_under_the_name_of_the_other_kind(other):
     """It counts if there is none under the kind's own."""
@@ -194,6 +223,21 @@ def test_content_in_parts():
         ("ReasoningDone", 0, "hm!so", "thinking"),
         ("ChoiceFinished", 0, "stop"),
     ]
+
+
+def test_parts_go_on():
+    """Only the last one grows; more may come with it, and one may be both."""
+    text, image = {"type": "text", "text": "a"}, {"type": "image", "url": "u"}
+    both = {"type": "odd", "text": [text], "thinking": [text]}
+    events = live_events(
+        chunk(content=[text, image, text]),
+        chunk(content=[image, text, image, text, image]),
+        chunk(content=[image, text, both]),
+        chunk(content=[both]),
+    )
+    names = [event[0] for event in events if event[0].endswith("Delta")]
+    assert names == ["ContentDelta"] * 6 + ["ReasoningDelta", "ContentDelta", "ReasoningDelta"]
+    assert events[-3:-1] == [("ContentDone", 0, "a" * 7), ("ReasoningDone", 0, "aa", "thinking")]
 
 
 def test_half_a_pair_waits_for_its_other_half():
@@ -276,6 +320,18 @@ def test_reasons_that_change_with_each_chunk():
         assert names[-1] == name
 
 
+def test_what_begins_behind_the_end():
+    """It is done with the next reason; that may be anything."""
+    assert live_events(chunk(content="a", finish="stop"), chunk(reasoning="b", finish=5)) == [
+        ("ContentDelta", 0, "a"),
+        ("ContentDone", 0, "a"),
+        ("ChoiceFinished", 0, "stop"),
+        ("ReasoningDelta", 0, "b", "reasoning"),
+        ("ReasoningDone", 0, "b", "reasoning"),
+        ("ChoiceFinished", 0, "5"),
+    ]
+
+
 def test_snapshots_of_issues():
     """Those that belong to no chunk have the response so far, too."""
     live = LiveAccumulator(snapshots=True)
@@ -332,6 +388,15 @@ def test_tool_calls_that_interleave():
         ("ToolCallDone", 0, 1),
     ]
     assert events[-3] == ("ToolCallDone", 0, 0, "c1", "f", "[1]", [1], True)
+    deltas = [(event[2], event[-1]) for event in events if event[0] == "ToolCallArgumentsDelta"]
+    assert deltas == [(0, "["), (1, "{}"), (0, "1]")]
+
+
+def test_calls_of_a_whole_message():
+    """Each is one, whatever its id."""
+    entry = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    events = live_events({"choices": [{"index": 0, "message": {"tool_calls": [entry] * 2}}]})
+    assert [event[2] for event in events if event[0] == "ToolCallDone"] == [0, 1]
 
 
 def test_several_calls_in_one_chunk():
@@ -399,6 +464,17 @@ def test_logprobs():
     assert found.logprobs.content == [TokenLogprob(token="a", logprob=-1.0)]
     found = next(e for e in happened(LiveAccumulator(), completion) if type(e) is LogprobsDelta)
     assert found.logprobs.tokens == ("a",)
+    assert [event[:2] for event in live_events(completion)][:2] == [
+        ("ContentDelta", 0),
+        ("LogprobsDelta", 0),
+    ]
+
+
+@pytest.mark.parametrize("odd", [{}, [1], "odd", None], ids=repr)
+def test_no_logprobs(odd):
+    """Nothing is told of them, but as an issue."""
+    events = live_events({"choices": [{"index": 0, "delta": {}, "logprobs": odd}]})
+    assert {event[0] for event in events} == {"IssueReported"}
 
 
 def test_usage():
@@ -490,6 +566,34 @@ def test_snapshots():
     assert live.snapshot() == live.outcome.response
 
 
+def test_snapshots_of_everything():
+    """Every event has one, or none has; and they say the same."""
+    entry = {"token": "a", "logprob": -1.0, "bytes": None, "top_logprobs": []}
+    function = {"name": "f", "arguments": "1"}
+    delta = {"content": "a", "refusal": "b", "reasoning": "c", "function_call": function}
+    calls = [{"index": at, "id": f"{at}", "function": function} for at in range(2)]
+    choice = {"index": 0, "delta": {**delta, "tool_calls": calls}}
+    usage, failing = {"choices": [], "usage": {"total_tokens": 1}}, {"error": "boo"}
+    late = chunk(tool_calls=[{"index": 2, "id": "c"}])
+    for chunks, options in (
+        ([{"choices": [{**choice, "logprobs": {"content": [entry]}}]}] * 3, {}),
+        ([{"choices": [choice]}] * 5, {}),
+        ([chunk(content="a")] * 5, {}),
+        ([chunk(content="a\ud83d")], {}),
+        ([call("", id="c", name="f"), *[call("1")] * 4], {}),
+        ([call("{}", at, id=f"{at}", name="f") for at in range(2)], {}),
+        ([{"choices": [{**choice, "finish_reason": "stop"}]}, usage, failing, late], {}),
+        ([{"choices": [{"index": 0, "message": {"tool_calls": calls}}]}], {}),
+        ([chunk(content="a")], {"strict": True}),
+        ([chunk(content="a"), b"data: {\n\n"], {"strict": True}),
+    ):
+        with_snapshots = happened(LiveAccumulator(snapshots=True, **options), *chunks)
+        without = happened(LiveAccumulator(**options), *chunks)
+        assert all(event.snapshot is not None for event in with_snapshots)
+        assert all(event.snapshot is None for event in without)
+        assert repr(told(with_snapshots)) == repr(told(without))
+
+
 # -- The end -------------------------------------------------------------------------
 
 
@@ -503,7 +607,7 @@ def test_the_outcome_waits_for_the_end():
     live.finish()
     assert live.has_ended
     for use in (live.finish, lambda: live.feed(b"")):
-        with pytest.raises(InputRefused, match="has finished"):
+        with pytest.raises(InputRefused, match=r"^the stream has finished$"):
             use()
 
 
@@ -715,6 +819,13 @@ ALIKE = {
     "parts, then text": [chunk(content=[{"type": "text", "text": "a"}])]
     + [chunk(content="b") for _ in range(3)],
     "calls": [call("", id="c", name="f"), *(call(text) for text in ('{"a"', ":", "1", "}"))],
+    "calls and text": [
+        call("", id="c", name="f"),
+        *(
+            chunk(content="a", tool_calls=[{"index": 0, "function": {"arguments": "1"}}])
+            for _ in range(4)
+        ),
+    ],
     "calls in turns": [
         call("", id="c", name="f"),
         call("", 1, id="d", name="g"),

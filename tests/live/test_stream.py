@@ -163,6 +163,7 @@ def test_options_and_facts(way):
     events = way.all(stream)
     assert events[0].snapshot.choices[0].message.content == "a"
     assert stream.snapshot() == stream.outcome.response
+    assert all(event.snapshot is None for event in way.all(way.stream(way.source(A))))
     assert (stream.last_event_id, stream.retry, stream.comments) == ("1", 5, 0)
     assert stream.outcome.issues == ()
 
@@ -580,5 +581,6 @@ def test_a_watchdog_that_has_to_be_awaited(way):
     async def on_life():
         pass
 
-    with pytest.raises(TypeError, match="plain function"):
+    told = r"^on_life must be a plain function: nothing waits for it$"
+    with pytest.raises(TypeError, match=told):
         way.stream(way.source(), on_life=on_life)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from streamkit import (
+    Accumulator,
     InputRefused,
     LimitExceeded,
     Limits,
@@ -120,7 +121,8 @@ def test_data_that_cannot_be_compared(make):
     odd = {"choices": [{"index": 0, "text": "a", "logprobs": {"tokens": Odd()}}]}
     stream = make(odd, {"choices": [{"index": 0, "text": "b"}]})
     assert consume(stream)[0] is odd
-    assert stream.outcome.issue_counts["bad_chunk"] == 1
+    (issue,) = (each for each in stream.outcome.issues if each.code == "bad_chunk")
+    assert issue.message == "'dict' cannot be read: OSError"
     assert stream.outcome.response.choices[0].text == "ab"
 
 
@@ -140,9 +142,10 @@ def test_what_else_the_source_has(make):
     stream.source.response = "the response"
     assert stream.response == "the response"
     assert stream.closed == 0
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="nothing"):
         _ = stream.nothing
-    with pytest.raises(AttributeError):
+    assert not hasattr(type(stream).__new__(type(stream)), "source")
+    with pytest.raises(AttributeError, match=r"^_private$"):
         _ = stream._private
 
 
@@ -184,8 +187,60 @@ def test_left_and_read_on():
     assert next(stream)["choices"][0]["delta"]["content"] == "b"
     with pytest.raises(InputRefused):
         _ = stream.outcome
-    assert len(list(stream)) == 1
+    for _ in stream:
+        with pytest.raises(InputRefused):
+            _ = stream.outcome
     assert stream.outcome.response.choices[0].message.content == "abc"
+
+
+def test_the_iterator_of_a_source_is_closed():
+    """And the source."""
+    closed = []
+
+    def items():
+        try:
+            yield chunk(content="a")
+        finally:
+            closed.append(1)
+
+    class Opened(Source):
+        __iter__ = staticmethod(items)
+
+    stream = tee(Opened())
+    next(stream)
+    stream.close()
+    assert (closed, stream.source.closed) == ([1], 1)
+
+
+def test_the_iterator_of_an_async_source_is_closed():
+    """The same."""
+    closed = []
+
+    class Opened(AsyncSource):
+        async def __aiter__(self):
+            try:
+                yield chunk(content="a")
+            finally:
+                closed.append(1)
+
+    async def run():
+        stream = atee(Opened())
+        async with stream:
+            await anext(stream)
+        return list(closed), stream.source.closed
+
+    assert asyncio.run(run()) == ([1], 1)
+
+
+def test_alike_chunks_go_the_short_way(monkeypatch):
+    """After a few that are alike, no rule is looked up for each field again."""
+    merged = []
+    add_plain = Accumulator.add_plain
+    monkeypatch.setattr(
+        Accumulator, "add_plain", lambda self, plain: merged.append(plain) or add_plain(self, plain)
+    )
+    list(tee([chunk(content="a")] * 50))
+    assert len(merged) < 10
 
 
 def test_left_and_read_on_async():
@@ -206,12 +261,29 @@ def test_left_and_read_on_async():
         stream = atee(Resumable())
         async for _ in stream:
             break
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
         await anext(stream)
-        assert len([item async for item in stream]) == 1
+        with pytest.raises(InputRefused):
+            _ = stream.outcome
+        async for _ in stream:
+            with pytest.raises(InputRefused):
+                _ = stream.outcome
         return stream.outcome.response.choices[0].message.content
 
     assert asyncio.run(run()) == "abc"
+
+
+def test_left_early_async():
+    """What came is there, once the loop has noticed."""
+
+    async def run():
+        stream = atee(AsyncSource(chunk(content="a"), chunk(content="b")))
+        async for _ in stream:
+            break
+        await asyncio.sleep(0.01)
+        return stream.outcome.response.choices[0].message.content
+
+    assert asyncio.run(run()) == "a"
 
 
 def test_looked_at_and_read_on():
