@@ -218,6 +218,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "paste_fenced": "Only what stands inside code fences was read.",
         "paste_indented": "Indentation was taken off.",
         "paste_quoted": "Quotation marks (`>`) at the start of lines were taken off.",
+        "paste_wrapped": "Lines that a terminal had broken at its width were joined.",
         "python_text": "Python text was read as the values that it shows.",
         "bad_base64": "A body says that it is base64, but is not; it was left out.",
         "cut_body": "Compressed data are cut or damaged; what came before that was kept.",

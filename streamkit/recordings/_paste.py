@@ -1,6 +1,7 @@
 """
 Pastes: a stream copied from a page, a mail or a forum, indented, quoted with
-`>`, between code fences, in HTML, or with its quotation marks made curly.
+`>`, between code fences, in HTML, with its quotation marks made curly, or with its
+lines broken by a terminal.
 
 Each of these is undone, from the outside in, and each is said.
 """
@@ -18,6 +19,7 @@ from streamkit._issues import Issue
 
 from ._pieces import Form, Piece, ReadOptions, Recording
 from ._text import COLOUR, HEAD, head_lines, is_long_enough, lines, look_ahead
+from ._wrapped import unwrapped, width_of
 
 
 __all__ = ["FORMS"]
@@ -62,6 +64,7 @@ NOTES = {
     "paste_escaped": "the stream was written as HTML; references in it were made characters, and "
     "tags around it were taken off",
     "paste_curly": "quotation marks were curly; those around JSON strings were made straight",
+    "paste_wrapped": "lines were broken at the width of a terminal; they were joined",
 }
 
 
@@ -219,8 +222,13 @@ def _line(row: bytes, layers: _Layers) -> bytes:
 
 def _read(blocks: Iterator[bytes], options: ReadOptions) -> Iterator[Recording]:
     first, rows = look_ahead(lines(blocks, options.limits), is_long_enough(HEAD, len))
+    notes: tuple[Issue, ...] = ()
+    if width := width_of(first):
+        first = list(unwrapped(iter(first), width, options.limits))
+        rows = unwrapped(rows, width, options.limits)
+        notes = (Issue("paste_wrapped", NOTES["paste_wrapped"]),)
     layers = _layers(first)
-    yield Recording(name="paste", pieces=_undone(rows, layers), notes=layers.notes())
+    yield Recording(name="paste", pieces=_undone(rows, layers), notes=notes + layers.notes())
 
 
 def _starts_stream(rows: list[bytes]) -> bool:
@@ -230,6 +238,8 @@ def _starts_stream(rows: list[bytes]) -> bool:
 
 def _looks(head: bytes) -> int:
     rows = head_lines(head)
+    if width_of(rows):
+        return 70
     layers = _layers(rows)
     # Pages have all sorts of text.
     has_chunk = b"choices" in head or (b"data:" in head and not layers.tagged)
@@ -243,7 +253,8 @@ def _looks(head: bytes) -> int:
 FORMS = (
     Form(
         name="paste",
-        title="a paste: indented, quoted with >, fenced, in HTML, or with curly quotation marks",
+        title="a paste: indented, quoted with >, fenced, in HTML, with curly quotation marks or "
+        "lines that a terminal broke",
         looks=_looks,
         read=_read,
     ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from collections.abc import Iterator, Mapping
 
 import attrs
@@ -22,6 +20,7 @@ from ._joined import blocks_of
 from ._mojibake import fixed_lines
 from ._pieces import ReadOptions, Recording
 from ._registry import HEAD, form_named, form_of
+from ._wrapped import EVENT_LINE
 from ._wrappers import Peeled, peel
 
 
@@ -29,8 +28,6 @@ __all__ = ["outcomes_of", "read", "rebuild"]
 
 # Forms whose bytes are no text, or which look into their texts themselves.
 NO_TEXT = frozenset({"har", "mitmproxy", "other-file", "parquet", "pickle"})
-# A whole line that only server-sent events start with.
-EVENT_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?:data|event|id|retry)[ \t]*:|:)[^\n]*\n")
 
 
 def read(
