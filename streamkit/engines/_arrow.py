@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["Rebuilder", "RowBuffer", "arrow", "check_columns", "row_fields", "with_rows"]
+__all__ = [
+    "MOST_BYTES",
+    "Rebuilder",
+    "RowBuffer",
+    "arrow",
+    "check_columns",
+    "row_fields",
+    "with_rows",
+]
 
 # When rows are handed on, so that what is held does not depend on what comes: bytes
 # of text, and rows.
@@ -79,6 +87,8 @@ def check_columns(
     for name in (body, *keep):
         if name not in there:
             raise ValueError(f"no column {quote(name)}; there are {', '.join(map(quote, there))}")
+        if there.count(name) > 1:
+            raise ValueError(f"the table has {there.count(name)} columns {quote(name)}")
     names = [*more, *keep, *(prefix + name for name in COLUMNS)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -144,7 +154,7 @@ class Rebuilder:
             yield from with_rows(kept, map(self._row, bodies), self.prefix)
 
     def _row(self, body: Any) -> Row:
-        return row_of_body(body.as_py(), self.reading)
+        return row_of_body(body, self.reading)
 
 
 def with_rows(

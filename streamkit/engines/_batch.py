@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from numbers import Number
 from typing import Any
 
 import attrs
@@ -24,11 +24,14 @@ from streamkit.recordings._registry import form_named
 from streamkit.recordings._row_values import as_bytes
 
 from ._row import Row, error_cells, row_of, row_of_error
+from ._values import value_of
 
 
 __all__ = ["Reading", "rebuild_batch", "row_of_body", "row_of_recording", "rows_of"]
 
 TEXT = (bytes, bytearray, memoryview, str)
+# The types of the nulls of pandas, which is not loaded for them.
+NULLS = ("NAType", "NaTType")
 
 
 @attrs.frozen(kw_only=True)
@@ -104,7 +107,8 @@ def rebuild_batch(
 
     Args:
         bodies: Each is bytes or text; a list of chunks, as dicts or as text; a
-            chunk or a whole response as a dict; or None.
+            chunk or a whole response as a dict or an object of openai or pydantic;
+            or None.  So are the values of a column of Arrow, Polars or pandas.
         form: The form of each body, a key of `streamkit.recordings.FORMS`;
             `"auto"` looks at its first bytes.
         kind: As for `streamkit.rebuild_all`.
@@ -154,20 +158,38 @@ def _of_body(body: Any, reading: Reading) -> Iterator[Outcome]:
         EmptyStream: If it is null.
         TypeError: If it is none of what a body may be.
     """
-    if body is None or (isinstance(body, float) and math.isnan(body)):  # the null of pandas
+    if hasattr(body, "as_py"):  # a scalar of Arrow
+        body = value_of(body)
+    if _is_null(body):
         raise EmptyStream("the body is null")
-    is_one = not isinstance(body, Iterable) and as_plain(body) is body
-    if is_one or isinstance(body, os.PathLike) or hasattr(body, "read"):
-        raise TypeError(f"a body must be bytes, text or chunks, not {type(body).__name__}")
-    if not isinstance(body, (*TEXT, dict)) and isinstance(body, Iterable):
-        body = _joined([item for item in body if item is not None])
-    if isinstance(body, TEXT):
-        return _recorded(as_bytes(body), reading)
+    chunks = body if isinstance(body, TEXT) else _chunks(body)
+    if isinstance(chunks, TEXT):
+        return _recorded(as_bytes(chunks), reading)
     how = reading.merging()
-    chunks: Any = body
     return rebuild_all(
         chunks, kind=how.kind, limits=how.limits, cumulative=how.cumulative, json=how.json
     )
+
+
+def _is_null(body: Any) -> bool:
+    if body is None or type(body).__name__ in NULLS:
+        return True
+    return isinstance(body, Number) and body != body  # noqa: PLR0124 -- NaN, of pandas too
+
+
+def _chunks(body: Any) -> Any:
+    """
+    Return *body*, which is no text, as a dict, a list of chunks, or the text of those.
+
+    Raises:
+        TypeError: If it is none of what a body may be.
+    """
+    plain = as_plain(body)
+    if isinstance(plain, dict):
+        return plain
+    if not isinstance(plain, Iterable) or isinstance(plain, os.PathLike) or hasattr(plain, "read"):
+        raise TypeError(f"a body must be bytes, text or chunks, not {type(body).__name__}")
+    return _joined([item for item in plain if item is not None])
 
 
 def _joined(chunks: list[Any]) -> Any:
@@ -177,7 +199,7 @@ def _joined(chunks: list[Any]) -> Any:
     Lines have empty ones among them; pieces of a stream have line ends; else each is
     a chunk of its own.
     """
-    if not chunks or not all(isinstance(chunk, (str, bytes)) for chunk in chunks):
+    if not chunks or not all(isinstance(chunk, TEXT) for chunk in chunks):
         return chunks
     data = [as_bytes(chunk) for chunk in chunks]
     if any(chunk.endswith((b"\n", b"\r")) for chunk in data):

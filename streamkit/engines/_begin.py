@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from ._arrow import arrow, check_columns
-from ._job import LEAD, Job
+from ._job import Job
 from ._plan import Input, Part, in_parts
 from ._tables import columns_of, kept_fields, table_slices, whole_slice
 
@@ -26,15 +26,17 @@ def parts_of(job: Job, inputs: Sequence[Input]) -> tuple[Job, list[Part]]:
     """
     if job.to == "parquet":
         arrow()
-    check_columns([job.body or "", *job.keep], job.body or "", job.keep, job.prefix, LEAD)
+    named = {job.body or "", *job.keep}
+    check_columns(named, job.body or "", job.keep, job.prefix, job.lead)
     if job.body is None:
         return job, list(in_parts(map(whole_slice, inputs), job.part_size))
     slices = [one for file in inputs for one in table_slices(file, job.body, job.part_size)]
     first = next((one for one in slices if one.kind == "groups" and one.stop), None)
     fields = None if first is None else columns_of(first.input)
     if fields is not None:
-        check_columns(fields.names, job.body, job.keep, job.prefix, LEAD)
+        check_columns(fields.names, job.body, job.keep, job.prefix, job.lead)
     if job.to == "parquet":
-        is_pure = fields is not None and all(one.kind == "groups" for one in slices)
-        job = attrs.evolve(job, kept=kept_fields(fields if is_pure else None, job.keep))
+        is_pure = all(one.kind == "groups" for one in slices)
+        files = dict.fromkeys(one.input for one in slices if one.stop) if is_pure else {}
+        job = attrs.evolve(job, kept=kept_fields(map(columns_of, files), job.keep))
     return job, list(in_parts(slices, job.part_size))

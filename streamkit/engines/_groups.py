@@ -7,6 +7,8 @@ of one stream are held, and only so many bytes of them.
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
@@ -21,6 +23,7 @@ from streamkit.recordings._row_values import as_bytes
 from ._arrow import RowBuffer, arrow, with_rows
 from ._batch import Reading, row_of_recording
 from ._row import Row, error_cells, row_of_error
+from ._values import order_of, value_of
 
 
 if TYPE_CHECKING:
@@ -100,7 +103,9 @@ class Grouper:
     def _cells(self, batch: pa.RecordBatch) -> Iterator[_Cell]:
         keys = batch.column(self.group)
         for number in range(batch.num_rows):
-            yield _Cell(keys[number].as_py(), batch, number)
+            key = value_of(keys[number])
+            is_nan = isinstance(key, float) and math.isnan(key)  # the null of pandas
+            yield _Cell(None if is_nan else key, batch, number)
 
     def _stream(self, key: Any, cells: Iterator[_Cell]) -> tuple[pa.RecordBatch, Row]:
         """Return what is kept of the first of *cells*, and the row of all."""
@@ -115,21 +120,29 @@ class Grouper:
             many = amount(sum(1 for _ in cells), "chunk")
             text = f"{many} without {quote(self.group)}: of which stream, is not known"
             return row_of_error(InvalidChunk(text))
-        chunks: list[tuple[Any, bytes]] = []
-        size = 0
-        for order, chunk in map(self._chunk, cells):
-            size += len(chunk) + OVERHEAD
-            if size <= self.most:
-                chunks.append((order, chunk))
+        try:
+            chunks, size = self._chunks(cells)
+        except TypeError as wrong:  # what they hold is nothing that JSON has
+            return row_of_error(wrong)
         row = row_of_recording(stream_of_rows(chunks, self.order), self.reading)
         if size <= self.most:
             return row
         error = GroupTooLarge("group", size, bound=self.most)
         return {**row, "complete": False, **error_cells(error)}
 
+    def _chunks(self, cells: Iterator[_Cell]) -> tuple[list[tuple[Any, bytes]], int]:
+        """Return the chunks in *cells* that may be held, and how many bytes all have."""
+        chunks: list[tuple[Any, bytes]] = []
+        size = 0
+        for order, chunk in map(self._chunk, cells):
+            size += len(chunk) + OVERHEAD
+            if size <= self.most:
+                chunks.append((order, chunk))
+        return chunks, size
+
     def _chunk(self, cell: _Cell) -> tuple[Any, bytes]:
-        order = None if self.order is None else cell.batch.column(self.order)[cell.number].as_py()
-        chunk = cell.batch.column(self.body)[cell.number].as_py()
+        order = None if self.order is None else order_of(cell.batch.column(self.order)[cell.number])
+        chunk = value_of(cell.batch.column(self.body)[cell.number])
         return order, b"" if chunk is None else as_bytes(chunk)
 
 

@@ -19,7 +19,7 @@ __all__ = ["LEAD", "Form", "Job"]
 
 Form = Literal["jsonl", "parquet"]
 LEAD = ("source", "position")
-"""The columns before all others: the file, and where in it."""
+"""The columns before all others: the file, and where in it; see `Job.lead`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -45,6 +45,11 @@ class Job:
     keep: tuple[str, ...] = ()
     prefix: str = ""
     kept: pa.Schema | None = None
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """What the columns of `LEAD` are called here: as one of *keep*, neither."""
+        return tuple(self.prefix + name if name in self.keep else name for name in LEAD)
 
     def settings(self) -> dict[str, Any]:
         """Return as JSON data all that the output depends on, besides the inputs."""

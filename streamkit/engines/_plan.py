@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ class Input:
 
     Attributes:
         name: Its path, as it was given.
-        size: In bytes; -1 if the file cannot be looked at.
+        size: In bytes; -1 if the file cannot be looked at, or is none.
         changed: When it was last written, in nanoseconds since the epoch.
     """
 
@@ -44,7 +45,23 @@ class Input:
             found = Path(name).stat()
         except (OSError, ValueError):
             return cls(name, -1, 0)
+        if not stat.S_ISREG(found.st_mode):
+            return cls(name, -1, 0)
         return cls(name, found.st_size, found.st_mtime_ns)
+
+    def path(self) -> Path:
+        """
+        Return its path, to be opened.
+
+        Raises:
+            OSError: If it is not there, or is a pipe or a device: such a one may wait,
+                or go on, for ever, and could not be read again after a kill.
+            ValueError: If no file can be called so.
+        """
+        path = Path(self.name)
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", self.name)
+        return path
 
     def check(self) -> None:
         """

@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamkit._errors import FramingError, LimitExceeded, StreamkitError, UnknownForm, quote
@@ -20,10 +19,10 @@ from streamkit.recordings._wrappers import peel
 from ._arrow import arrow, check_columns, with_rows
 from ._batch import row_of_body, rows_of
 from ._deaths import Steps, WorkerDied
-from ._job import LEAD, Job
+from ._job import Job
 from ._plan import Slice
 from ._row import Row, row_of_error
-from ._tables import HEAD, is_table, open_parquet
+from ._tables import HEAD, is_table, open_parquet, rows_at_once
 
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ Add = Callable[[int], None]
 Led = tuple[dict[str, Any], Row]
 """What stands before a row, and the row."""
 
-# Rows of a table that are in memory at once: bodies may be large.
-BATCH = 64
 SKIPPED = 1 << 20
 
 
@@ -65,17 +62,21 @@ def _of_recording(one: Slice, job: Job, steps: Steps) -> Iterator[Led]:
     if died is not None:
         yield _failed(one, 1, job, died)
         return
-    rows = rows_of(counted(Path(one.input.name), steps.add), job.reading)
-    for number, row in enumerate(rows, 1):
-        yield _lead(one, number), row
+    try:
+        path = one.input.path()
+    except (OSError, ValueError) as error:
+        yield _failed(one, 1, job, error)
+        return
+    for number, row in enumerate(rows_of(counted(path, steps.add), job.reading), 1):
+        yield _lead(one, number, job), row
 
 
-def _lead(one: Slice, position: int) -> dict[str, Any]:
-    return {"source": one.source, "position": position}
+def _lead(one: Slice, position: int, job: Job) -> dict[str, Any]:
+    return dict(zip(job.lead, (one.source, position), strict=True))
 
 
 def _failed(one: Slice, position: int, job: Job, error: Exception) -> Led:
-    return {**_lead(one, position), **dict.fromkeys(job.keep)}, row_of_error(error)
+    return {**_lead(one, position, job), **dict.fromkeys(job.keep)}, row_of_error(error)
 
 
 # -- JSON lines ----------------------------------------------------------------------
@@ -92,13 +93,13 @@ def _opened(one: Slice, job: Job, add: Add) -> Iterator[io.BufferedReader]:
         OSError: If it cannot be read.
     """
     if one.kind == "lines":
-        with Path(one.input.name).open("rb") as file:
+        with one.input.path().open("rb") as file:
             file.seek(max(one.start - 1, 0))  # a line that began before is the last slice's
             yield file
     else:
-        peeled = peel(counted(Path(one.input.name), add), job.reading.limits)
+        peeled = peel(counted(one.input.path(), add), job.reading.limits)
         file = BlockFile.buffered(peeled.blocks)
-        if not is_table(file.peek(HEAD)):
+        if not is_table(file.peek(HEAD), one.input.name):
             raise UnknownForm("the file is neither Parquet nor JSON lines")
         yield file
         for issue in peeled.later or ():
@@ -144,7 +145,7 @@ def _of_line(one: Slice, start: int, text: bytes, job: Job, decoder: Decoder) ->
         return _failed(one, start, job, FramingError(f"the line is no JSON object: {quote(text)}"))
     kept = {name: _value(row, name) for name in job.keep}
     body = _value(row, job.body or "")
-    return {**_lead(one, start), **kept}, row_of_body(body, job.reading)
+    return {**_lead(one, start, job), **kept}, row_of_body(body, job.reading)
 
 
 def _object(text: bytes, decoder: Decoder) -> dict[str, Any] | None:
@@ -176,7 +177,7 @@ def batches_in(one: Slice, job: Job, steps: Steps) -> Iterator[pa.RecordBatch | 
         steps.why(position)
         with open_parquet(one.input.name) as file:
             for batch in _of_groups(one, file, job, steps):
-                yield _led(one, position, batch)
+                yield _led(one, position, batch, job)
                 position += batch.num_rows
     except (StreamkitError, OSError, ValueError, arrow().ArrowException) as error:
         yield _failed(one, position, job, _told(error))
@@ -192,16 +193,17 @@ def _told(error: Exception) -> Exception:
 
 def _of_groups(one: Slice, file: Any, job: Job, steps: Steps) -> Iterator[pa.RecordBatch]:
     body = job.body or ""
-    check_columns(file.schema_arrow.names, body, job.keep, job.prefix, LEAD)
+    check_columns(file.schema_arrow.names, body, job.keep, job.prefix, job.lead)
     columns = list(dict.fromkeys([body, *job.keep]))
     groups = list(range(one.start, one.stop))
     positions = count(one.first)
-    batches = file.iter_batches(BATCH, row_groups=groups, columns=columns)
+    rows = rows_at_once(file.metadata, groups)
+    batches = file.iter_batches(rows, row_groups=groups, columns=columns)
     for found in _noted(batches, one.first, steps):
         batch = _cast(found, job)
         bodies = batch.column(batch.schema.get_field_index(body))
-        rows = (_of_cell(cell, job, steps.why(next(positions))) for cell in bodies)
-        yield from with_rows(batch.select(list(job.keep)), rows, job.prefix)
+        made = (_of_cell(cell, job, steps.why(next(positions))) for cell in bodies)
+        yield from with_rows(batch.select(list(job.keep)), made, job.prefix)
 
 
 def _noted(batches: Any, position: int, steps: Steps) -> Iterator[pa.RecordBatch]:
@@ -213,23 +215,24 @@ def _noted(batches: Any, position: int, steps: Steps) -> Iterator[pa.RecordBatch
 
 
 def _of_cell(body: Any, job: Job, died: Exception | None) -> Row:
-    return row_of_body(body.as_py(), job.reading) if died is None else row_of_error(died)
+    return row_of_body(body, job.reading) if died is None else row_of_error(died)
 
 
 def _cast(batch: pa.RecordBatch, job: Job) -> pa.RecordBatch:
     """Return *batch* with the columns to keep in the types that they have in the output."""
     for field in job.kept or ():
         place = batch.schema.get_field_index(field.name)
-        if batch.schema.field(place).type != field.type:
+        if batch.schema.field(place) != field:
             batch = batch.set_column(place, field, batch.column(place).cast(field.type))
     return batch
 
 
-def _led(one: Slice, position: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+def _led(one: Slice, position: int, batch: pa.RecordBatch, job: Job) -> pa.RecordBatch:
     pa = arrow()
     rows = batch.num_rows
     sources = pa.array([one.source] * rows, pa.string())
     positions = pa.array(range(position, position + rows), pa.int64())
-    fields = [pa.field("source", pa.string()), pa.field("position", pa.int64()), *batch.schema]
+    source, position_name = job.lead
+    fields = [pa.field(source, pa.string()), pa.field(position_name, pa.int64()), *batch.schema]
     columns = [sources, positions, *batch.columns]
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+import re
+
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from streamkit.recordings._wrappers import compression_of
 
 from ._arrow import arrow
 from ._plan import Input, Slice
@@ -16,16 +19,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEAD",
+    "PARQUET",
     "columns_of",
     "is_table",
     "kept_fields",
     "open_parquet",
+    "rows_at_once",
     "table_slices",
     "whole_slice",
 ]
 
 HEAD = 1 << 12
 PARQUET = b"PAR1"
+# Bytes of a column that are read at a time.
+BUFFER = 1 << 20
+# Rows of a table that are in memory at once, and about how many bytes of them.
+MOST_ROWS, MOST_BYTES = 64, 8 << 20
+# What JSON lines are called, compressed too, and what a line of them is.
+NAME = re.compile(r"\.(?:jsonl|jsonlines|ndjson)(?:\.[A-Za-z0-9]+)?\Z", re.IGNORECASE)
+OBJECT = re.compile(rb"^\{.*\}[ \t\r]*$", re.MULTILINE)
 # What JSON lines may start with, behind a byte order mark and blanks.
 BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -42,13 +54,13 @@ def table_slices(input: Input, body: str, size: int) -> Iterator[Slice]:
     One that cannot be read is one slice; reading it says why.
     """
     try:
-        with Path(input.name).open("rb") as file:
+        with input.path().open("rb") as file:
             head = file.read(HEAD)
     except (OSError, ValueError):
         head = b""
     if head.startswith(PARQUET):
         yield from _groups(input, body)
-    elif is_table(head):
+    elif is_table(head, input.name) and compression_of(head) is None and b"\0" not in head:
         stops = [*range(size, input.size, size), max(input.size, 0)]
         for start, stop in zip([0, *stops], stops, strict=False):
             yield Slice(input, "lines", start, stop, stop - start)
@@ -68,12 +80,26 @@ def open_parquet(name: str) -> Any:
     arrow()
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(name, pre_buffer=False)  # a row group is read as it is needed
+    # A row group is read as it is needed, and not at once: it may have any size.
+    return pq.ParquetFile(name, pre_buffer=False, buffer_size=BUFFER)
 
 
-def is_table(head: bytes) -> bool:
-    """Tell whether what starts with *head* may be JSON lines, of objects."""
-    return head.lstrip(BLANK)[:1] in (b"{", b"")
+def rows_at_once(metadata: Any, groups: Iterable[int]) -> int:
+    """Return how many rows of *groups* of a Parquet file to hold: few, if they are large."""
+    found = [metadata.row_group(number) for number in groups]
+    largest = max((one.total_byte_size // max(one.num_rows, 1) for one in found), default=0)
+    return max(1, min(MOST_ROWS, MOST_BYTES // max(largest, 1)))
+
+
+def is_table(head: bytes, name: str = "") -> bool:
+    """
+    Tell whether what starts with *head*, in a file called *name*, may be JSON lines, of objects.
+
+    The first line may be broken: where a log was cut, say.
+    """
+    if head.lstrip(BLANK)[:1] in (b"{", b""):
+        return True
+    return NAME.search(name) is not None or OBJECT.search(head) is not None
 
 
 def columns_of(input: Input) -> pa.Schema:
@@ -82,11 +108,27 @@ def columns_of(input: Input) -> pa.Schema:
         return file.schema_arrow
 
 
-def kept_fields(found: pa.Schema | None, keep: Sequence[str]) -> pa.Schema:
-    """Return the fields of the columns *keep*: those of *found*, or else texts."""
+def kept_fields(found: Iterable[pa.Schema], keep: Sequence[str]) -> pa.Schema:
+    """
+    Return the fields of the columns *keep*: the first of those *found* that have a type, or texts.
+
+    A column that is null in all rows of a file may have no type there.  Each may be
+    null: where a file cannot be read, nothing of it can be kept.
+    """
     pa = arrow()
-    texts = [pa.field(name, pa.string()) for name in keep]
-    return pa.schema(texts if found is None else [found.field(name) for name in keep])
+    fields: dict[str, Any] = {}
+    open_ones = set(keep)
+    for schema in found:
+        for name in open_ones.intersection(schema.names):
+            fields[name] = schema.field(schema.names.index(name)).with_nullable(True)
+        open_ones = {name for name in keep if name not in fields or _is_null(fields[name])}
+        if not open_ones:
+            break
+    return pa.schema([fields.get(name, pa.field(name, pa.string())) for name in keep])
+
+
+def _is_null(field: Any) -> bool:
+    return bool(arrow().types.is_null(field.type))
 
 
 def _groups(input: Input, body: str) -> Iterator[Slice]:
@@ -112,5 +154,5 @@ def _size(group: Any, body: str) -> int:
     return sum(
         column.total_compressed_size
         for column in columns
-        if column.path_in_schema.partition(".")[0] == body
+        if column.path_in_schema == body or column.path_in_schema.startswith(body + ".")
     )

@@ -11,10 +11,11 @@ import attrs
 
 from streamkit._json import encode
 
-from ._arrow import RowBuffer, arrow, row_fields, with_rows
+from ._arrow import MOST_BYTES, RowBuffer, arrow, row_fields, with_rows
 from ._job import Job
 from ._row import COLUMNS
 from ._slices import Led
+from ._values import value_of
 
 
 if TYPE_CHECKING:
@@ -71,7 +72,15 @@ def _plain_column(column: Any) -> list[Any]:
     types = arrow().types
     if types.is_temporal(column.type) or types.is_decimal(column.type):
         return list(column.cast(arrow().string()).to_pylist())
-    return [_plain(value) for value in column.to_pylist()]
+    try:
+        values = column.to_pylist()
+    except Exception:  # noqa: BLE001 -- text that is no UTF-8, a time beyond the year 9999
+        values = [value_of(cell, _escaped) for cell in column]
+    return [_plain(value) for value in values]
+
+
+def _escaped(text: bytes) -> str:
+    return text.decode("utf-8", "backslashreplace")
 
 
 def _plain(value: Any) -> Any:
@@ -94,13 +103,15 @@ class _Parquet:
         import pyarrow.parquet as pq
 
         pa = arrow()
-        place = [pa.field("source", pa.string()), pa.field("position", pa.int64())]
+        place = map(pa.field, job.lead, (pa.string(), pa.int64()))
         self._lead = pa.schema([*place, *(job.kept or ())])
         self._prefix = job.prefix
-        schema = pa.schema([*self._lead, *row_fields(job.prefix)])
-        self._writer = pq.ParquetWriter(file, schema, compression="zstd")
+        self._schema = pa.schema([*self._lead, *row_fields(job.prefix)])
+        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
         self._leads: list[dict[str, Any]] = []
         self._rows = RowBuffer()
+        self._held: list[Any] = []
+        self._size = 0
 
     def row(self, led: Led) -> None:
         lead, row = led
@@ -111,11 +122,24 @@ class _Parquet:
 
     def batch(self, batch: pa.RecordBatch) -> None:
         self._flush()
-        self._writer.write_batch(batch)
+        self._hold(batch)
 
     def finish(self) -> None:
         self._flush()
+        self._write()
         self._writer.close()
+
+    def _hold(self, batch: pa.RecordBatch) -> None:
+        """Take *batch*, to be written with others: each time that something is, is a row group."""
+        self._held.append(batch)
+        self._size += batch.nbytes
+        if self._size >= MOST_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        if self._held:
+            self._writer.write_table(arrow().Table.from_batches(self._held, self._schema))
+        self._held, self._size = [], 0
 
     def _cell(self, name: str, value: Any) -> Any:
         """Return *value* as the column *name* takes it: what is no text in JSON lines is JSON."""
@@ -126,4 +150,4 @@ class _Parquet:
         leads, self._leads = self._leads, []
         kept = arrow().RecordBatch.from_pylist(leads, self._lead)
         for batch in with_rows(kept, self._rows.take(), self._prefix):
-            self._writer.write_batch(batch)
+            self._hold(batch)

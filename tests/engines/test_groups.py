@@ -75,6 +75,52 @@ def test_bound():
     assert "group_bytes" in row["error_message"]
 
 
+def test_numbers_that_floats_would_round():
+    """Equal tokens of one nanosecond after another are two."""
+    moments = pa.array([1_790_000_000_000_000_000 + n for n in range(4)], pa.timestamp("ns"))
+    chunks = [json.dumps(chunk(content=text)) for text in "aabc"]
+    for order in (moments, moments.cast(pa.int64()), pa.array([*range(4)], pa.decimal128(20, 0))):
+        table = pa.table([["s"] * 4, order, ["u"] * 4, chunks], NAMES)
+        (found,) = mapper(group="stream", order="seq")(table.to_batches())
+        (row,) = found.to_pylist()
+        assert (row["text"], "rows_repeated" in row["issue_codes"]) == ("aabc", False)
+
+
+def test_no_moment():
+    """A chunk without one is the last."""
+    moments = pa.array([None, 1], pa.timestamp("us"))
+    chunks = [json.dumps(chunk(content=text)) for text in "ab"]
+    table = pa.table([["s"] * 2, moments, ["u"] * 2, chunks], NAMES)
+    (found,) = mapper(group="stream", order="seq")(table.to_batches())
+    assert found.column("text").to_pylist() == ["ba"]
+
+
+def test_no_stream():
+    """NaN is the null of pandas; each would be another stream."""
+    streams = pa.array([float("nan"), float("nan"), 1.0])
+    table = pa.table([streams, [0, 1, 2], ["u"] * 3, [json.dumps(chunk(content="a"))] * 3], NAMES)
+    (found,) = mapper(group="stream", order="seq")(table.to_batches())
+    first, second = found.select(["text", "error_message"]).to_pylist()
+    assert first["error_message"].startswith("2 chunks without 'stream'")
+    assert second["text"] == "a"
+    (found,) = mapper(group="stream")(table.slice(1).to_batches())
+    assert found.column("error_message")[0].as_py().startswith("1 chunk without")
+
+
+def test_chunks_that_are_none():
+    """A type that JSON has not, and text that is no UTF-8, are no error of the job."""
+    dates = pa.array([1, 2], pa.date32())
+    table = pa.table([["s", "t"], [0, 1], ["u"] * 2, dates], NAMES)
+    (found,) = mapper(group="stream", order="seq")(table.to_batches())
+    assert found.column("error_code").to_pylist() == ["wrong_type"] * 2
+    bad = json.dumps(chunk(content="aXb")).encode().replace(b"X", b"\xff")
+    texts = pa.array([bad, bad]).view(pa.string())
+    names = pa.array([b"s\xff", b"t"]).view(pa.string())
+    table = pa.table([names, [0, 1], ["u"] * 2, texts], NAMES)
+    (found,) = mapper(group="stream", order="seq")(table.to_batches())
+    assert found.column("text").to_pylist() == ["a\ufffdb"] * 2
+
+
 def test_needed():
     """Only the columns that are used are read."""
     assert needed(mapper(keep=["user"])) == (["user"], ["user", "chunk"])

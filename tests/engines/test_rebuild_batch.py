@@ -9,7 +9,9 @@ import json
 import multiprocessing
 import pickle
 
+from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -68,6 +70,7 @@ FORMS = {
     "pieces": [WHOLE[:50], WHOLE[50:]],
     "events": WHOLE.decode().strip().split("\n\n"),
     "lines": WHOLE.decode().split("\n"),
+    "lines as bytearrays": [bytearray(line) for line in WHOLE.split(b"\n")],
     "response": json.loads(streamkit.to_json(streamkit.finalize(CHUNKS))),
 }
 
@@ -191,6 +194,54 @@ def test_arrays_of_chunks():
     """Lists in tables become arrays in pandas."""
     numpy = pytest.importorskip("numpy")
     assert one(numpy.array([json.dumps(chunk) for chunk in CHUNKS], object))["text"] == "Hello"
+
+
+class Model:
+    """Like one of pydantic: it gives pairs when it is iterated over."""
+
+    def __init__(self, **fields):
+        self.fields = fields
+
+    def __iter__(self):
+        return iter(self.fields.items())
+
+    def model_dump(self, **_options):
+        return self.fields
+
+
+@pytest.mark.parametrize("make", [MappingProxyType, lambda given: Model(**given)])
+def test_mappings_and_models(make):
+    """Whatever `rebuild` takes for a chunk or a response."""
+    assert one(make(FORMS["response"]))["text"] == "Hello"
+    assert one([make(chunk) for chunk in CHUNKS])["text"] == "Hello"
+
+
+def test_nulls_of_pandas():
+    """Its newer types of columns have one of their own."""
+    pd = pytest.importorskip("pandas")
+    numpy = pytest.importorskip("numpy")
+    found = rebuild_batch([pd.NA, pd.NaT, numpy.float32("nan"), Decimal("NaN")])
+    assert {row["error_message"] for row in found} == {"the body is null"}
+    texts = [
+        row["text"] for row in rebuild_batch(pd.Series([WHOLE.decode(), None], dtype="string"))
+    ]
+    assert texts == ["Hello", None]
+
+
+def test_columns_of_arrow():
+    """They can be handed in as they are, whatever their type."""
+    pa = pytest.importorskip("pyarrow")
+    lists = pa.array([[json.dumps(chunk) for chunk in CHUNKS], None])
+    columns = [
+        pa.array([WHOLE.decode(), None]),
+        pa.chunked_array([[WHOLE, None]]),
+        pa.array([WHOLE.decode(), None]).dictionary_encode(),
+        pa.array([CHUNKS, None]),
+        lists,
+    ]
+    for column in columns:
+        found = [(row["text"], row["error_code"]) for row in rebuild_batch(column)]
+        assert found == [("Hello", None), (None, "empty_stream")]
 
 
 def test_what_cannot_be_written(monkeypatch):

@@ -19,6 +19,7 @@ from streamkit.engines._folder import Folder
 from streamkit.engines._job import Job
 from streamkit.engines._plan import Input, Slice, in_parts
 from streamkit.engines._row import COLUMNS
+from streamkit.engines._tables import rows_at_once
 from streamkit.engines._tally import Tally
 from tests.cli.helpers import CUT, WHOLE, chunk, sse
 
@@ -134,7 +135,18 @@ def test_damaged_compression(tmp_path, lines):
     assert "cut_body" in found[-1]["error_message"]
 
 
-@pytest.mark.parametrize("data", [b"\x00\x01", b"a,b\n1,2\n"])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.log"])
+def test_first_line_is_none(tmp_path, lines, name):
+    """It costs its own row, not all the others: logs are cut where they are rotated."""
+    data = b'"} the end of a line\n' + lines.read_bytes()[3:]
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    found = json_rows(write(tmp_path / "out", Job(body="in.sse"), path))
+    assert [row["error_code"] for row in found[:3]] == ["framing_error", None, None]
+    assert len(found) == 51
+
+
+@pytest.mark.parametrize("data", [b"\x00\x01", b"a,b\n1,2\n", b'[\n {\n  "b": 1\n }\n]\n'])
 def test_neither(tmp_path, data):
     """What is no table says so once, not in each line."""
     path = tmp_path / "x"
@@ -263,6 +275,130 @@ def test_damaged_parquet(tmp_path, table, cut):
     path.write_bytes(table.read_bytes()[:cut])
     (row,) = json_rows(write(tmp_path / "out", Job(body="body", keep=("id",)), path))
     assert row["error_code"] in ("unknown_form", "unreadable")
+
+
+def parquet(path, *columns, names=("id", "body"), **options):
+    """Write a file with *columns*."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
+    pq.write_table(pa.table(columns, schema=pa.schema(fields)), path, **options)
+    return path
+
+
+def test_text_that_is_no_utf8(tmp_path, pa):
+    """Nobody looked at it when it was written; it costs its own row nothing but itself."""
+    texts = pa.array(
+        [body(0).encode(), body(1).encode().replace(rb"\u00e9", b"\xff"), body(2).encode()]
+    )
+    kept = pa.array([b"a\xff", b"b", None])
+    path = parquet(tmp_path / "a", kept.view(pa.string()), texts.view(pa.string()))
+    found = json_rows(write(tmp_path / "out", Job(body="body", keep=("id",)), path))
+    assert [row["text"] for row in found] == ["é0", "\ufffd1", "é2"]
+    assert [row["id"] for row in found] == ["a\\xff", "b", None]
+
+
+def test_values_that_python_has_not(tmp_path, pa):
+    """They are kept as Arrow writes them, in lists and structs and dictionaries, too."""
+    far, bad = pa.array([10**18], pa.timestamp("us")), pa.array([b"\xff"]).view(pa.string())
+    text = "<value out of range: 1000000000000000000>"
+    one = pa.array([0, 1], pa.int32())
+    columns = {
+        "list": (pa.ListArray.from_arrays(one, far), [text]),
+        "struct": (pa.StructArray.from_arrays([far, bad], ["a", "b"]), {"a": text, "b": "\\xff"}),
+        "map": (pa.MapArray.from_arrays(one, pa.array(["a"]), far), [["a", text]]),
+        "dictionary": (bad.dictionary_encode(), "\\xff"),
+    }
+    bodies = pa.array([body(0)])
+    for name, (column, wanted) in columns.items():
+        path = parquet(tmp_path / name, column, bodies)
+        (row,) = json_rows(write(tmp_path / f"of-{name}", Job(body="body", keep=("id",)), path))
+        assert (row["id"], row["text"]) == (wanted, "é0")
+        (row,) = json_rows(write(tmp_path / f"as-{name}", Job(body="id"), path))
+        assert row["complete"] is False
+
+
+def test_column_without_a_type(tmp_path, pa):
+    """One that is null all through the first file has the type it has in the next."""
+    bodies = pa.array([body(0)])
+    first = parquet(tmp_path / "a", pa.nulls(1), bodies)
+    second = parquet(tmp_path / "b", pa.array([5]), bodies)
+    job = Job(body="body", keep=("id",), to="parquet")
+    rows = parquet_rows(write(tmp_path / "out", job, first, second))
+    assert [(row["id"], row["text"]) for row in rows] == [(None, "é0"), (5, "é0")]
+    (row,) = parquet_rows(write(tmp_path / "null", job, first))
+    assert row["id"] is None
+
+
+def test_column_without_nulls(tmp_path, pa):
+    """It has some in the output, of what could not be read."""
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("body", pa.string())])
+    pq.write_table(pa.table([[1], [body(0)]], schema=schema), tmp_path / "a")
+    odd = parquet(tmp_path / "b", pa.array(["x"]), pa.array([body(1)]))
+    job = Job(body="body", keep=("id",), to="parquet")
+    rows = parquet_rows(write(tmp_path / "out", job, tmp_path / "a", odd))
+    assert [(row["id"], row["error_code"]) for row in rows] == [(1, None), (None, "unknown_form")]
+
+
+def test_two_columns_of_one_name(tmp_path, pa):
+    """Which of them is meant is not known."""
+    bodies = pa.array([body(0)])
+    path = parquet(tmp_path / "a", bodies, bodies, names=("body", "body"))
+    with pytest.raises(ValueError, match="2 columns 'body'"):
+        parts_of(Job(body="body"), [Input.of(str(path))])
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_columns_called_as_ours(tmp_path, pa, to):
+    """With a prefix, one called `source` can be kept."""
+    bodies = pa.array([body(0)])
+    path = parquet(tmp_path / "a", pa.array(["web"]), bodies, names=("source", "body"))
+    with pytest.raises(ValueError, match="two columns 'source'"):
+        parts_of(Job(body="body", keep=("source",)), [Input.of(str(path))])
+    job = Job(body="body", keep=("source",), prefix="our_", to=to)
+    out = write(tmp_path / "out", job, path, tmp_path / "gone")
+    found = json_rows(out) if to == "jsonl" else parquet_rows(out)
+    assert [row["our_source"] for row in found] == [str(path), str(tmp_path / "gone")]
+    assert [row["source"] for row in found] == ["web", None]
+    assert [row["position"] for row in found] == [0, 0]
+
+
+def test_row_groups_of_the_output(tmp_path, pa):
+    """They do not depend on how few rows are read at once; each costs as much as many rows."""
+    import pyarrow.parquet as pq
+
+    count = 1000
+    names = pa.array([str(number % 200) for number in range(count)]).dictionary_encode()
+    path = parquet(tmp_path / "a", names, pa.array([body(0)] * count), row_group_size=300)
+    out = write(tmp_path / "out", Job(body="body", keep=("id",), to="parquet"), path)
+    file = pq.ParquetFile(out / "part-000000.parquet")
+    assert file.metadata.num_row_groups == 1
+    assert file.read().column("id").to_pylist() == names.to_pylist()
+    large = parquet(tmp_path / "b", pa.array([*range(40)]), pa.array([body("x" * 400_000)] * 40))
+    out = write(tmp_path / "large", Job(body="body", to="parquet"), large)
+    assert pq.ParquetFile(out / "part-000000.parquet").metadata.num_row_groups > 1
+
+
+def test_large_rows_are_read_one_by_one(tmp_path, pa):
+    """What is held does not depend on how large bodies are."""
+    import pyarrow.parquet as pq
+
+    small = parquet(tmp_path / "a", pa.array([1] * 9), pa.array([body(0)] * 9))
+    assert rows_at_once(pq.ParquetFile(small).metadata, [0]) == 64
+    other = pa.array([1, 2, 3])
+    texts = pa.array([str(number) * (20 << 20) for number in range(3)])
+    large = parquet(tmp_path / "b", other, texts, compression="none")
+    assert rows_at_once(pq.ParquetFile(large).metadata, [0]) == 1
+    assert rows_at_once(pq.ParquetFile(large).metadata, []) == 64
+
+
+def test_parts_of_names_with_dots(tmp_path, pa):
+    """Their row groups have sizes, too."""
+    path = parquet(tmp_path / "a", pa.array([1] * 9), pa.array([body(0)] * 9), names=("a", "b.c"))
+    _, parts = parts_of(Job(body="b.c"), [Input.of(str(path))])
+    assert parts[0].size > 0
 
 
 def test_damaged_pages(tmp_path, table):
