@@ -7,6 +7,7 @@ import re
 import time
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import attrs
 from streamkit._errors import StreamkitError, amount
 from streamkit._limits import Limits
 
+from ._candidates import may_be_table
 from ._command import Command
 from ._each import add_jobs_argument, taken, tell_skipped
 from ._escape import escape_line
@@ -139,13 +141,24 @@ def _run(args: argparse.Namespace) -> int:
     from streamkit.engines._plan import Input
     from streamkit.engines._tally import Tally
 
+    args.files = _without_output(args.files, args.output)
     files = files_of(args)
+    if args.body is not None:
+        files.may_be, files.wanted = may_be_table, "tables"
     inputs = [Input.of(file.name) for file in taken(args, files)]
     tell_skipped(files)
     args.job, parts = parts_of(_job(args), inputs)
     args.folder, args.deaths = Folder(Path(args.output)), Deaths()
     with args.folder.opened(args.job, inputs, resume=args.resume):
         return _Run(args, parts, Tally()).run()
+
+
+def _without_output(names: list[str], output: str) -> list[str]:
+    """Return *names* without the folder *output*: a shell that expands `logs/*` finds it there."""
+    if not Path(output).is_dir():
+        return names
+    rest = [name for name in names if not (Path(name).is_dir() and Path(name).samefile(output))]
+    return rest or names
 
 
 def _job(args: argparse.Namespace) -> Job:
@@ -194,10 +207,12 @@ class _Run:
     def _make(self, missing: dict[str, PartFile]) -> None:
         """Write the parts that are *missing*; those that a process dies of, in the end."""
         dead = []
-        for one in said_of_parts(self.args, [*missing.values()]):
-            if one.died:
-                dead.append(missing[one.died[0]])
-            self._count(one)
+        # Closed, so that no process writes any more when this one gives the folder up.
+        with closing(said_of_parts(self.args, [*missing.values()])) as found:
+            for one in found:
+                if one.died:
+                    dead.append(missing[one.died[0]])
+                self._count(one)
         for file in dead:
             if file.number not in self.made:  # it may have died when it had just said so
                 self._count(made_again(self.args, file))

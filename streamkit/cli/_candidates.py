@@ -13,7 +13,7 @@ from streamkit.recordings._registry import HEAD
 from streamkit.recordings._wrappers import peel
 
 
-__all__ = ["may_be_recording"]
+__all__ = ["may_be_recording", "may_be_table"]
 
 # These are told only to be refused.
 NO_RECORDINGS = frozenset({"other-file", "pickle"})
@@ -31,13 +31,25 @@ def may_be_recording(path: Path) -> bool:
     Where that cannot be told (it is empty, it cannot be opened, its compression
     is of no known kind), it may: reading it says more.
     """
+    head = _head_of(path)
+    return not head or _looks_so(head)
+
+
+def may_be_table(path: Path) -> bool:
+    """Tell likewise whether the file at *path* may be a table, in Parquet or JSON lines."""
+    from streamkit.engines._tables import PARQUET, is_table
+
+    head = _head_of(path)
+    return head.startswith(PARQUET) or is_table(head, path.name)
+
+
+def _head_of(path: Path) -> bytes:
+    """Return what the file at *path* begins with; nothing if that cannot be told."""
     try:
         with path.open("rb") as file:
-            start = file.read(HEAD)
-        head = _head(start)
+            return _head(file.read(HEAD))
     except (OSError, StreamkitError):
-        return True
-    return not head or _looks_so(head)
+        return b""
 
 
 def _head(start: bytes) -> bytes:

@@ -14,7 +14,8 @@ import stat
 import sys
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TextIO
 
@@ -31,12 +32,7 @@ WILDCARD = re.compile(r"[*?\[]")
 STARS = re.compile(r"\*\*+")
 
 # What a file in a folder is skipped for.
-HIDDEN, LINK, OWN, NO_RECORDING = (
-    "hidden",
-    "no files, or links to folders",
-    "written by this command",
-    "no recordings",
-)
+HIDDEN, LINK, OWN = "hidden", "no files, or links to folders", "written by this command"
 UNCOUNTED = ("file", "folder", "temporary")
 
 
@@ -102,12 +98,16 @@ class Files:
         own: What the command writes, paths or descriptors: it is no input of its own.
 
     Attributes:
+        may_be: Tells whether a file that a folder has may be what is wanted.
+        wanted: What that is called.
         skipped: How many files of folders were skipped, by why.
         taken: How many files were to be read.
     """
 
     names: Sequence[str]
     own: Sequence[str | int] = ()
+    may_be: Callable[[Path], bool] = may_be_recording
+    wanted: str = "recordings"
     skipped: Counter[str] = attrs.field(factory=Counter)
     taken: int = 0
     _found: list[File] | None = None
@@ -126,10 +126,10 @@ class Files:
 
     def takes(self, file: File) -> bool:
         """Tell whether *file* is to be read; one that a folder had is looked at first."""
-        if file.is_named or file.error is not None or may_be_recording(Path(file.name)):
+        if file.is_named or file.error is not None or self.may_be(Path(file.name)):
             self.taken += 1
             return True
-        self.skipped[NO_RECORDING] += 1
+        self.skipped[f"no {self.wanted}"] += 1
         return False
 
     def note(self) -> str | None:
@@ -209,8 +209,11 @@ class Files:
             return
         if not matches:
             yield File(pattern, error=OSError(errno.ENOENT, "no file matches this pattern"))
+        is_own = _is_inside(self.own)
         for match in matches:
-            if "**" not in rest:
+            if is_own(match):  # what a run before has written
+                self.skipped[OWN] += 1
+            elif "**" not in rest:
                 yield from self._named(str(match))
             elif not match.is_dir():  # what is in a folder matches by itself
                 yield File(str(match))
@@ -224,6 +227,17 @@ def _identity(path: str | int) -> tuple[int, int] | None:
         return None
     is_kept = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
     return (found.st_dev, found.st_ino) if is_kept and found.st_ino else None
+
+
+def _is_inside(own: Sequence[str | int]) -> Callable[[Path], bool]:
+    """Return what tells whether a path is one of the folders of *own*, or inside of one."""
+    folders = {_identity(path) for path in own if isinstance(path, str) and Path(path).is_dir()}
+
+    @cache
+    def is_inside(path: Path) -> bool:
+        return _identity(str(path)) in folders or (path != path.parent and is_inside(path.parent))
+
+    return is_inside if folders else lambda _: False
 
 
 def _without_odd_stars(parts: Sequence[str]) -> list[str]:

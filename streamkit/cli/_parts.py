@@ -12,7 +12,7 @@ import argparse
 import contextlib
 import errno
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -64,17 +64,20 @@ class PartFile(File):
         return self.part.size
 
 
-def said_of_parts(args: argparse.Namespace, files: Sequence[PartFile]) -> Iterator[Said]:
+def said_of_parts(
+    args: argparse.Namespace, files: Sequence[PartFile]
+) -> Generator[Said, None, None]:
     """
     Yield what becomes of each of *files*: numbers, an error of the output, or neither.
 
     This process reads none of them, even if one is read at a time: it may not die.
     """
     if not files:
-        return iter(())
+        return
     from ._jobs import in_processes  # which loads multiprocessing
 
-    return in_processes(_with(args, jobs=min(args.jobs, len(files))), write_part, iter(files))
+    args = _with(args, jobs=min(args.jobs, len(files)))
+    yield from in_processes(args, write_part, iter(files))
 
 
 def write_part(args: argparse.Namespace, file: File) -> Iterator[Said]:

@@ -40,6 +40,8 @@ from ._writers import Writer, writer_of
 __all__ = ["Folder", "JobRefused", "rehearse"]
 
 META = "_streamkit"
+# What comes of JSON that is none, or not what was written.
+DAMAGED = (ValueError, TypeError, LookupError, AttributeError)
 
 
 class JobRefused(StreamkitError):
@@ -80,11 +82,17 @@ class Folder:
         with _locked(self.meta / "lock"):
             self.tidy()
             self._claim(_manifest(job, inputs), resume=resume)
-            yield
+            try:
+                yield
+            finally:
+                self.tidy()  # what an error left, of a full disk say
 
     def is_done(self, part: Part, job: Job) -> bool:
-        """Tell whether *part* is there."""
-        return self._data(part, job).exists()
+        """Tell whether *part* is there, and its numbers: without, it is made again."""
+        try:
+            return self._data(part, job).exists() and bool(self.tally(part))
+        except (OSError, *DAMAGED):
+            return False
 
     def tally(self, part: Part) -> Tally:
         """
@@ -166,7 +174,10 @@ class Folder:
                 f"{quote(str(self.path))} holds a job already; --resume goes on with it, "
                 f"else name a new folder"
             )
-        changed = _difference(json.loads(path.read_bytes()), manifest)
+        try:
+            changed = _difference(json.loads(path.read_bytes()), manifest)
+        except DAMAGED:
+            changed = f"{quote(str(path))} is damaged"
         if changed:
             raise JobRefused(f"cannot resume: {changed}; begin anew in a new folder")
 

@@ -6,6 +6,7 @@ A file that merely exists would outlive a process that was killed.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -15,6 +16,9 @@ from pathlib import Path
 
 
 __all__ = ["locked"]
+
+# What the systems say of a lock that another process has.
+TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 if sys.platform == "win32":
     import msvcrt
@@ -36,13 +40,15 @@ def locked(path: Path) -> Iterator[None]:
 
     Raises:
         BlockingIOError: If another process holds it.
-        OSError: If the file cannot be opened.
+        OSError: If the file cannot be opened, or not be locked.
     """
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
             _try_lock(number)
         except OSError as error:
+            if error.errno not in TAKEN:  # no locks in this file system
+                raise OSError(error.errno, os.strerror(error.errno or 0), str(path)) from None
             raise BlockingIOError(error.errno, "another process is at work here") from None
         yield
     finally:

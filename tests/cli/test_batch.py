@@ -20,7 +20,7 @@ from streamkit.cli import _batch, _parts
 from streamkit.cli._each import said_of
 from streamkit.cli._main import make_parser
 from streamkit.cli._said import Said
-from streamkit.engines import _deaths, _folder, _plan
+from streamkit.engines import _deaths, _folder, _lock, _plan
 from streamkit.engines._job import Job
 from streamkit.engines._lock import locked
 
@@ -261,6 +261,96 @@ def test_other_processes_settings_do_not_count(run, inputs):
     assert result.status == 1
 
 
+@pytest.mark.parametrize("names", [["in/*"], ["in/**"], ["in/00.sse", "in/01.sse", "in/out"]])
+def test_output_among_the_inputs(run, inputs, names):
+    """A pattern finds it there at the second time, whether streamkit or the shell expands it."""
+    first = [name for name in names if name != "in/out"]
+    run("batch", *first, "in/out", "--part-size", "1K")
+    before = parts(inputs / "in/out")
+    (inputs / "in/out/part-000000.jsonl").unlink()
+    assert run("batch", "--resume", *names, "in/out", "--part-size", "1K").status == 1
+    assert parts(inputs / "in/out") == before
+
+
+def test_output_alone(run, inputs):
+    """It is an input like any other folder, and refused, as it holds something."""
+    run("batch", "in", "out")
+    result = run("batch", "out", "out", "--resume")
+    assert (result.status, "cannot resume" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("content", ["", "[", "[]", "{}", '{"job": 5, "inputs": []}'])
+def test_damaged_manifest(run, inputs, content):
+    """Why it is no job any more is said."""
+    run("batch", "in", "out")
+    (inputs / "out/_streamkit/job.json").write_text(content)
+    result = run("batch", "in", "out", "--resume")
+    assert result.status == 2
+    assert "out/_streamkit/job.json' is damaged; begin anew" in result.err.replace("\\\\", "/")
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "[]", '{"states": 5}'])
+def test_damaged_numbers(run, inputs, content):
+    """The part is made again, to the same bytes."""
+    whole = run("batch", "in", "out", "--part-size", "1K")
+    before, numbers = parts(inputs / "out"), inputs / "out/_streamkit/000000.json"
+    kept = numbers.read_bytes()
+    numbers.unlink()
+    if content is not None:
+        numbers.write_text(content)
+    again = run("batch", "in", "out", "--part-size", "1K", "--resume")
+    assert (again.status, again.out.splitlines()[:3]) == (1, whole.out.splitlines()[:3])
+    assert (parts(inputs / "out"), numbers.read_bytes()) == (before, kept)
+
+
+def test_no_locks(run, inputs, monkeypatch):
+    """A file system without locks is not taken for another process at work."""
+
+    def refuse(_number):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(_lock, "_try_lock", refuse)
+    result = run("batch", "in", "out")
+    assert result.status == 2
+    assert "cannot write: " in result.err
+    assert "another process" not in result.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+@pytest.mark.parametrize("options", [[], ["--body", "b"]])
+def test_pipe_among_the_inputs(run, inputs, options):
+    """Nobody waits for what is written to it; after a kill it could not be read again."""
+    os.mkfifo(inputs / "pipe")
+    result = run("batch", *options, "pipe", "whole.sse", "out")
+    assert result.status == 1
+    first = rows(inputs / "out")[0]
+    assert (first["error_code"], first["error_message"]) == ("unreadable", "not a regular file")
+    assert len(rows(inputs / "out")) == 2
+    assert run("batch", *options, "pipe", "whole.sse", "out", "--resume").status == 1
+
+
+def test_folder_of_tables(run, files):
+    """Those whose columns show no stream are read, too; what is no table is counted."""
+    (files / "in").mkdir()
+    (files / "in/a.jsonl").write_text('{"id": 1, "b": null}\n')
+    (files / "in/notes.csv").write_text("id,b\n1,x\n")
+    result = run("batch", "--body", "b", "--keep", "id", "in", "out")
+    assert "1 no tables" in result.err
+    assert [row["id"] for row in rows(files / "out")] == [1]
+
+
+def test_nothing_is_left_of_an_error(run, inputs, monkeypatch, in_this_process):
+    """What a process that was ended has left is removed at once."""
+
+    def full(self, *_args):
+        (self.path / ".streamkit-0123456789ab.tmp").write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_folder.Folder, "write", full)
+    assert run("batch", "in", "out", "--jobs", "1").status == 2
+    assert not left_over(inputs)
+
+
 def test_two_at_once(run, inputs):
     """The second is refused while the first is at work, and not after."""
     (inputs / "out/_streamkit").mkdir(parents=True)
@@ -469,6 +559,7 @@ def wrap(module, name, before):
     setattr(module, name, wrapped)
 
 def as_bytes(body):
+    body = body.as_py() if hasattr(body, "as_py") else body
     return body.encode() if isinstance(body, str) else body or b""
 
 wrap(slices, "counted", lambda path, add: die_of(path.read_bytes()))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamkit.cli import main
-from streamkit.cli._candidates import may_be_recording
+from streamkit.cli._candidates import may_be_recording, may_be_table
 from streamkit.cli._files import File, Files
 
 from .helpers import CUT, WHOLE
@@ -313,6 +313,36 @@ def test_candidates(tmp_path, data, may):
     """What may be a recording, by its first bytes."""
     (tmp_path / "file").write_bytes(data)
     assert may_be_recording(tmp_path / "file") is may
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "may"),
+    [
+        ("a", b"PAR1 and more", True),
+        ("a", b'{"id": 1, "payload": null}\n', True),
+        ("a", gzip.compress(b'{"id": 1}\n'), True),
+        ("a", b"", True),
+        ("a", b'a line that was cut"}\n{"id": 1}\n', True),
+        ("a.jsonl", b"a line that was cut, a long one", True),
+        ("a", b"id,payload\n1,x\n", False),
+        ("a", b"\x00\x01", False),
+    ],
+)
+def test_tables_among_candidates(tmp_path, name, data, may):
+    """What is in their columns does not count."""
+    (tmp_path / name).write_bytes(data)
+    assert may_be_table(tmp_path / name) is may
+    assert may_be_table(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("pattern", ["logs/*", "logs/**", "l*/**/*.sse", "logs/in/*"])
+def test_patterns_leave_out_what_is_written(tree, pattern):
+    """A folder that is written, and what is in it: it is not there at the first time."""
+    files = Files([pattern], ["logs/in/deep"])
+    found = [Path(file.name).as_posix() for file in files.found()]
+    assert "logs/in/d.sse" in found
+    assert not [name for name in found if "deep" in name]
+    assert files.skipped
 
 
 def test_unreadable_candidate(tmp_path):
