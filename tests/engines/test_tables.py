@@ -216,7 +216,7 @@ def test_parquet_to_lines(tmp_path, table):
     assert [row["text"] for row in found[3:7]] == ["é3", "é4", None, "é6"]
 
 
-def test_lines_to_parquet(tmp_path, lines):
+def test_lines_to_parquet(tmp_path, lines, pa):
     """What is kept becomes text: JSON, unless it is one."""
     job = Job(body="in.sse", keep=("id", "in.sse"), to="parquet", part_size=1000)
     found = parquet_rows(write(tmp_path / "out", job, lines))
