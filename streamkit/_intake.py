@@ -13,11 +13,11 @@ from ._accumulator import Accumulator
 from ._choice import ChoiceAccumulator
 from ._chunks import ChunkReader
 from ._errors import FramingError, InvalidChunk, LimitExceeded, StreamkitError, UpstreamError
-from ._issues import Issue
+from ._issues import Issue, IssueLog
 from ._json import Backend
 from ._kinds import Kind
 from ._limits import Limits
-from ._other_forms import HEAD, other_form
+from ._other_forms import HEAD, hint
 from ._outcome import Outcome
 from ._plain import as_plain
 from ._rules import Rule
@@ -78,7 +78,8 @@ class Intake:
         self.outcome: Outcome | None = None
         self._keep = limits.issues
         self._is_bytes = False
-        self._head = b""
+        self._first: list[bytes] = []  # blocks, as many as have HEAD bytes
+        self._first_size = 0
 
     def chunks_of(self, item: Any) -> list[Any]:
         """
@@ -93,8 +94,9 @@ class Intake:
             item = item.encode("utf-8", "surrogatepass")
         data = bytes(item)
         self._is_bytes = True
-        if len(self._head) < HEAD:
-            self._head += data[:HEAD]
+        if self._first_size < HEAD:
+            self._first.append(data[:HEAD])
+            self._first_size += len(data)
         try:
             return self.reader.feed(data)
         except (FramingError, LimitExceeded) as error:
@@ -147,8 +149,9 @@ class Intake:
         outcome = self.accumulator.finish(
             done=reader.done if self._is_bytes else None, cut=reader.cut
         )
-        if outcome.response is None and outcome.error is None and (hint := other_form(self._head)):
-            reader.log.add("other_form", hint)
+        is_empty = outcome.response is None and outcome.error is None
+        if found := hint(self._first, is_empty=is_empty):
+            IssueLog.add(reader.log, *found)  # told only, in strict mode too
         self.outcome = outcome.among(reader.issues, reader.log.counts, self._keep)
         return self.outcome
 

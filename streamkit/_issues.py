@@ -200,6 +200,7 @@ ISSUES: Mapping[str, str] = MappingProxyType(
         "tool_call_id_changed": "A tool call's id changed without a name; the first was kept.",
         # The stream as a whole: information.
         "already_final": "A whole response, not a stream; it was passed through.",
+        "bare_lines": "The blocks are lines without their ends; pass the bytes as they come.",
         "done_missing": "The recording has no [DONE].",
         "empty_stream": "There is no usable chunk.",
         "finish_missing": "A choice has no finish reason.",

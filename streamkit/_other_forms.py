@@ -1,5 +1,6 @@
 """
-How recordings begin that the core does not read, but `streamkit.recordings` does.
+How recordings begin that the core does not read, but `streamkit.recordings` does;
+and what blocks look like that are none.
 
 No more than a guess, for a message to whom it would otherwise tell only that there
 was no chunk; `streamkit.recordings.sniff` looks closer.
@@ -9,8 +10,10 @@ from __future__ import annotations
 
 import re
 
+from collections.abc import Collection
 
-__all__ = ["HEAD", "other_form"]
+
+__all__ = ["HEAD", "hint", "other_form"]
 
 HEAD = 4096
 """How many bytes of a recording's start are looked at."""
@@ -59,3 +62,34 @@ def other_form(head: bytes, *, is_empty: bool = True) -> str:
     if not found and is_empty and OTHER.match(head):
         found = "a stream inside of other text"
     return found and f"this looks like {found}; streamkit.recordings.rebuild reads it"
+
+
+BARE_LINES = (
+    "the blocks are lines without line ends: pass the bytes as they come, such as "
+    "iter_bytes() in place of iter_lines()"
+)
+LINE = re.compile(rb"(?:data|event|id|retry)?:[^\r\n]*+\Z")
+FEWEST_LINES, FEWEST_BLANKS = 3, 2
+
+
+def hint(blocks: Collection[bytes], *, is_empty: bool) -> tuple[str, str] | None:
+    """
+    Return the code and the message of the issue that *blocks* should be told of, if any.
+
+    Args:
+        blocks: The first of the input, as many as have `HEAD` bytes.
+        is_empty: No chunk was found.
+
+    >>> hint([b": ok", b"", b"event: message", b"data: {}", b""], is_empty=False)[0]
+    'bare_lines'
+    """
+    if _are_bare_lines(blocks):
+        return "bare_lines", BARE_LINES
+    form = other_form(b"".join(blocks)) if is_empty else ""
+    return ("other_form", form) if form else None
+
+
+def _are_bare_lines(blocks: Collection[bytes]) -> bool:
+    found = [block for block in blocks if block]
+    enough = len(found) >= FEWEST_LINES and len(blocks) - len(found) >= FEWEST_BLANKS
+    return enough and all(map(LINE.match, found))

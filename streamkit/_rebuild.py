@@ -27,7 +27,7 @@ from ._json import Backend, Decoder
 from ._kinds import Kind
 from ._limits import Limits
 from ._merging_road import MergingRoad
-from ._other_forms import HEAD, other_form
+from ._other_forms import HEAD, hint, other_form
 from ._outcome import Outcome
 from ._payloads import Frame
 from ._plain import as_plain
@@ -257,26 +257,32 @@ def _from_items(source: Any, options: Options) -> Iterator[Outcome]:
 
 def _from_blocks(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]:
     """Return the outcomes of all streams in *blocks*; if there is none, say what it may be."""
-    head = bytearray()
+    first: list[bytes] = []
     try:
-        for outcome in outcomes(_noted(blocks, head), options):
-            is_empty = outcome.response is None and outcome.error is None
-            hint = is_empty and other_form(bytes(head))
-            yield _with_issue(outcome, Issue("other_form", hint)) if hint else outcome
+        for outcome in outcomes(_noted(blocks, first), options):
+            yield _hinted(outcome, first)
     except StreamkitError as failure:  # of strict mode
-        hint = failure.partial is None and other_form(bytes(head), is_empty=False)
-        if hint:
-            failure.add_note(hint)
+        bare, form = hint(first, is_empty=False), other_form(b"".join(first), is_empty=False)
+        if bare or (form and failure.partial is None):
+            failure.add_note(bare[1] if bare else form)
         raise
 
 
-def _noted(blocks: Iterator[bytes], head: bytearray) -> Iterator[bytes]:
-    """Yield *blocks*, and keep the start of them in *head*."""
-    while len(head) < HEAD and (block := next(blocks, None)) is not None:
-        head += block[: HEAD - len(head)]
+def _noted(blocks: Iterator[bytes], first: list[bytes]) -> Iterator[bytes]:
+    """Yield *blocks*, and keep the start of them in *first*, as many as have `HEAD` bytes."""
+    size = 0
+    while size < HEAD and (block := next(blocks, None)) is not None:
+        first.append(block[:HEAD])
+        size += len(block)
         yield block
         del block  # so that no two are held
     yield from blocks
+
+
+def _hinted(outcome: Outcome, first: list[bytes]) -> Outcome:
+    """Return *outcome* with what is to be said of its source, whose *first* blocks are these."""
+    found = hint(first, is_empty=outcome.response is None and outcome.error is None)
+    return outcome if found is None else _with_issue(outcome, Issue(*found))
 
 
 def _rejoined(first: list[Any], items: Iterator[Any]) -> Iterator[Any]:

@@ -210,8 +210,8 @@ def test_all_codes_are_in_the_catalogue(path):
     assert {*codes_of(path)} <= ISSUES.keys()
 
 
-# Made of a field's name, and of how a paste looks.
-MADE = {"id_changed", "model_changed", "role_changed"}
+# Made of a field's name, of how a paste looks, and of what blocks look like that are none.
+MADE = {"id_changed", "model_changed", "role_changed", "bare_lines", "other_form"}
 MADE |= {"paste_curly", "paste_escaped", "paste_fenced", "paste_indented", "paste_quoted"}
 
 

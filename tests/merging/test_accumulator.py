@@ -644,7 +644,6 @@ EMITTED = {
     # These need a framing, or several streams.
     "done_missing": sse([STOP], done=False),
     "several_streams": sse([STOP]) + sse([{**STOP, "id": "chatcmpl-2"}]),
-    "other_form": b'{"log": {"entries": []}}',
     "data_after_done": sse([STOP]) + sse([STOP]),
 }
 

@@ -109,6 +109,34 @@ def test_not_told(data):
     assert not told(live.outcome)
 
 
+@pytest.mark.parametrize("begin", ["", ": PROCESSING\n\n"], ids=["", "comment"])
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_lines_without_ends(kind, begin):
+    """`iter_lines()` takes off what tells events apart; whoever passes it is told."""
+    lines = (begin + STREAM).splitlines()
+    lines = [line.encode() for line in lines] if kind is bytes else lines
+    with Stream(lines) as stream:
+        list(stream)
+    for outcome in (rebuild(lines), stream.outcome):
+        (issue,) = (issue for issue in outcome.issues if issue.code == "bare_lines")
+        assert "iter_bytes() in place of iter_lines()" in issue.message
+    with pytest.raises(FramingError) as caught:
+        rebuild(STREAM.splitlines(), strict=True)
+    assert "iter_lines" in caught.value.__notes__[0]
+    ended = (begin + STREAM).splitlines(keepends=True)
+    assert "bare_lines" not in rebuild(ended).issue_counts
+    assert "bare_lines" not in rebuild([STREAM[:9], "", "", STREAM[9:]]).issue_counts
+
+
+def test_strict_and_live():
+    """It is told, and raises nothing of its own."""
+    live = LiveAccumulator(strict=True)
+    for line in (": ok", "", ": ok", "", ": ok"):
+        live.feed(line)
+    live.finish()
+    assert [issue.code for issue in live.outcome.issues] == ["bare_lines", "empty_stream"]
+
+
 def test_what_is_whole_is_enough():
     """A log in which the core finds the whole stream needs no other reader."""
     outcome = rebuild("HTTP/1.1 200 OK\r\n\r\n" + STREAM)
