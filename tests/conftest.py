@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from contextlib import suppress
 
 
@@ -11,6 +13,12 @@ with suppress(ImportError):  # the tests of engines do without it
     # How long an example takes says how busy the machine is.
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
+
+
+def pytest_collection_finish():
+    """Let the garbage collector not look through thousands of tests each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val, argname):
