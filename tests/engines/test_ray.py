@@ -13,7 +13,7 @@ import streamkit.ray
 
 from streamkit import rebuild_batch
 from streamkit.engines._row import COLUMNS
-from tests.cli.helpers import chunk
+from tests.cli.helpers import WHOLE, chunk
 
 from .tables import bodies, chunk_rows, kill_one, text_of
 
@@ -84,6 +84,20 @@ def test_bound_of_a_group():
     assert (row["error_code"], row["complete"]) == ("limit_exceeded", False)
     assert row["text"].startswith("0 1 2 ")
     assert {row["text"] for row in found.values()} == {text_of(n) for n in range(3)}
+
+
+def test_odd_rows():
+    """Text that is no UTF-8 fails no task; nanoseconds tell equal tokens apart; NaN is no id."""
+    bad = pa.array([WHOLE.replace(b"Hel", b"H\xffl"), WHOLE]).view(pa.string())
+    result = streamkit.ray.rebuild(ray.data.from_arrow(pa.table({"body": bad})), body="body")
+    assert [row["text"] for row in result.take_all()] == ["H\ufffdllo", "Hello"]
+    moments = pa.array([1_790_000_000_000_000_000 + n for n in range(6)], pa.timestamp("ns"))
+    streams = pa.array([1.0, 1.0, 1.0, 1.0, float("nan"), float("nan")])
+    chunks = [json.dumps(chunk(content=text)) for text in "aabcde"]
+    ds = ray.data.from_arrow(pa.table({"s": streams, "t": moments, "c": chunks}))
+    found = streamkit.ray.rebuild(ds, body="c", group="s", order="t").take_all()
+    assert {row["text"] for row in found} == {"aabc", None}
+    assert {row["error_code"] for row in found} == {"invalid_chunk", None}
 
 
 def test_wrong_arguments():

@@ -104,7 +104,18 @@ def test_names_of_columns(spark, name):
     grouped = rebuild(chunks, body="a", group=name, order=name + ".z", keep=["c9"])
     lost, found = sorted(rows(grouped), key=lambda row: row[name] is not None)
     assert (found[name], found["c9"], found["text"]) == (name, "k", "Hello")
-    assert lost["error_message"].startswith(f"1 chunks without {streamkit._errors.quote(name)}")
+    assert lost["error_message"].startswith(f"1 chunk without {streamkit._errors.quote(name)}")
+
+
+def test_text_that_is_no_utf8(spark):
+    """Spark does not look at what a text is made of; it fails no task, in any column."""
+    bad = WHOLE.replace(b"Hel", b"H\xffl")
+    df = spark.createDataFrame([(bytearray(bad), 1), (bytearray(WHOLE), 2)], "raw binary, n int")
+    df = df.selectExpr("cast(raw as string) as body", "cast(raw as string) as k", "n")
+    found = {row["text"] for row in rows(streamkit.spark.rebuild(df, body="body").select("text"))}
+    assert found == {"H\ufffdllo", "Hello"}
+    result = streamkit.spark.rebuild(df, body="body", group="k", order="n").select("text")
+    assert {row["text"] for row in rows(result)} == found
 
 
 def test_struct_beside_a_dot(spark):
