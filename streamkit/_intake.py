@@ -79,7 +79,7 @@ class Intake:
         self._keep = limits.issues
         self._is_bytes = False
         self._first: list[bytes] = []  # blocks, as many as have HEAD bytes
-        self._first_size = 0
+        self._to_note = HEAD  # bytes that are still wanted
 
     def chunks_of(self, item: Any) -> list[Any]:
         """
@@ -93,14 +93,17 @@ class Intake:
         if isinstance(item, str):
             item = item.encode("utf-8", "surrogatepass")
         data = bytes(item)
-        self._is_bytes = True
-        if self._first_size < HEAD:
-            self._first.append(data[:HEAD])
-            self._first_size += len(data)
+        if self._to_note > 0:
+            self._note(data)
         try:
             return self.reader.feed(data)
         except (FramingError, LimitExceeded) as error:
             return self._before(error)
+
+    def _note(self, data: bytes) -> None:
+        self._is_bytes = True
+        self._first.append(data[:HEAD])
+        self._to_note -= len(data)
 
     def rest(self) -> list[Any]:
         """Return the chunks that the end of the input completes."""

@@ -6,6 +6,7 @@ import io
 import os
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -259,7 +260,7 @@ def _from_blocks(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]
     """Return the outcomes of all streams in *blocks*; if there is none, say what it may be."""
     first: list[bytes] = []
     try:
-        for outcome in outcomes(_noted(blocks, first), options):
+        for outcome in outcomes(chain(_noted(blocks, first), blocks), options):
             yield _hinted(outcome, first)
     except StreamkitError as failure:  # of strict mode
         bare, form = hint(first, is_empty=False), other_form(b"".join(first), is_empty=False)
@@ -269,14 +270,13 @@ def _from_blocks(blocks: Iterator[bytes], options: Options) -> Iterator[Outcome]
 
 
 def _noted(blocks: Iterator[bytes], first: list[bytes]) -> Iterator[bytes]:
-    """Yield *blocks*, and keep the start of them in *first*, as many as have `HEAD` bytes."""
+    """Yield as many of *blocks* as have `HEAD` bytes, and keep the starts of them in *first*."""
     size = 0
     while size < HEAD and (block := next(blocks, None)) is not None:
         first.append(block[:HEAD])
         size += len(block)
         yield block
         del block  # so that no two are held
-    yield from blocks
 
 
 def _hinted(outcome: Outcome, first: list[bytes]) -> Outcome:
