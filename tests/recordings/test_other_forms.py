@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from streamkit import FramingError, LiveAccumulator, Stream, rebuild
+from streamkit import FramingError, LiveAccumulator, Stream, _intake, _rebuild, rebuild
+from streamkit._other_forms import HEAD
 from streamkit.recordings import rebuild as rebuild_recording
 
 from .samples import BODY, CHUNKS
@@ -75,11 +76,13 @@ def test_true(data):
 
 def test_strict():
     """The error is the framing's; beside it stands what to do."""
-    with pytest.raises(FramingError) as caught:
-        rebuild(FORMS["a HAR file"], strict=True)
-    assert caught.value.__notes__ == [
-        "this looks like a HAR file; streamkit.recordings.rebuild reads it"
-    ]
+    har = FORMS["a HAR file"]
+    for source in (har, list(har)):
+        with pytest.raises(FramingError) as caught:
+            rebuild(source, strict=True)
+        assert caught.value.__notes__ == [
+            "this looks like a HAR file; streamkit.recordings.rebuild reads it"
+        ]
     for data in ("data: x\n\n", f"A chunk of a completion:\n{CHUNK}\n"):
         with pytest.raises(FramingError) as caught:
             rebuild(data, strict=True)
@@ -139,6 +142,29 @@ def test_strict_and_live():
 
 def test_what_is_whole_is_enough():
     """A log in which the core finds the whole stream needs no other reader."""
-    outcome = rebuild("HTTP/1.1 200 OK\r\n\r\n" + STREAM)
-    assert outcome.complete
-    assert not told(outcome)
+    data = "HTTP/1.1 200 OK\r\n\r\n" + STREAM
+    live = LiveAccumulator()
+    live.feed(data)
+    live.finish()
+    for outcome in (rebuild(data), live.outcome):
+        assert outcome.complete
+        assert not told(outcome)
+
+
+@pytest.mark.parametrize(("size", "seen"), [(HEAD, True), (HEAD + 1, False)])
+def test_how_much_is_looked_at(size, seen):
+    """So many bytes, however they come; and no more are kept for it."""
+    data = b" choices=".rjust(size, b"x")
+    blocks = [data[at : at + 1] for at in range(size)]
+    kept = []
+    with pytest.MonkeyPatch.context() as patch:
+        for room in (_rebuild, _intake):
+            patch.setattr(room, "hint", lambda first, **_: kept.append(len(first)))
+        rebuild(blocks * 2)
+        list(Stream(blocks * 2))
+    assert kept == [HEAD] * len(kept)
+    assert kept
+    with Stream(blocks) as stream:
+        list(stream)
+    for outcome in (rebuild(blocks), stream.outcome):
+        assert bool(told(outcome)) is seen
