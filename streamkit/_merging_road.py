@@ -14,8 +14,7 @@ from ._learn import learn
 from ._limits import Limits
 from ._open_stream import Open, id_of
 from ._payloads import Frame
-from ._plain import parts_of
-from ._road import Road, index_of
+from ._road import Road, index_of, names_in
 from ._streams import StreamSplitter
 from ._template import Template
 
@@ -107,22 +106,16 @@ class MergingRoad:
         if not is_clean or stream is None or chunk is None:
             self._bound.clear()
             return False
-        is_alike = self._is_like_last(chunk)
+        names, self._names = self._names, names_in(chunk)
         is_known = self._knows(event, stream)
         if not is_known:
             self._bound.clear()
-            if not is_alike:  # so the one before was alone, and this one may be
+            if names != self._names:  # so the one before was alone, and this one may be
                 return False
             self._learn(event, chunk, stream)
         if self._template is not None:
             self._bind(self._template, stream, index_of(chunk))
         return not is_known
-
-    def _is_like_last(self, chunk: dict[str, Any]) -> bool:
-        """Tell whether *chunk* has the same fields as the last one that went the slow road."""
-        parts = parts_of(chunk) or ()
-        names, self._names = self._names, [type(part) is dict and list(part) for part in parts]
-        return names == self._names
 
     def _only_chunk(self) -> dict[str, Any] | None:
         """Return the chunk of the latest event, if there was just one, and a clean one."""

@@ -13,7 +13,7 @@ from ._learn import learn
 from ._limits import Limits
 from ._mould import Mould
 from ._payloads import DONE, Frame
-from ._road import Road
+from ._road import Road, names_in
 from ._rules import RULES
 
 
@@ -52,6 +52,7 @@ class ReadingRoad:
         self._road = Road(self.framer, self, limits)
         self._mould: Mould | None = None
         self._varying: tuple[Any, Any] = (None, None)
+        self._names: list[Any] = []
         self._latest: Frame | None = None  # and no others: what is kept is slow to free
         self._taken = 0  # frames since the last lesson
         self._is_done = False
@@ -127,6 +128,9 @@ class ReadingRoad:
         chunk = self._only_chunk_of(event)
         known = self._mould
         if chunk is None or (known is not None and known.template.fullmatch(event)):
+            return False
+        names, self._names = self._names, names_in(chunk)
+        if names != self._names:  # so the one before was alone, and this one may be
             return False
         choices = dict_entries(chunk.get("choices"))
         varying = (choices[0].get("index") if choices else None, chunk.get("created"))

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 from ._framing import Framer
 from ._limits import Limits
+from ._plain import parts_of
 
 
-__all__ = ["Road", "Traffic", "end_of_event", "index_of"]
+__all__ = ["Road", "Traffic", "end_of_event", "index_of", "names_in"]
 
 # How often a template is learned in vain before learning pauses; and for how long
 # then, in bytes of input: twice as long each time.
@@ -149,6 +150,11 @@ def index_of(chunk: dict[str, Any]) -> int:
     """Return the index of the one choice of *chunk*; missing, it is the position."""
     index = chunk["choices"][0].get("index")
     return index if type(index) is int else 0
+
+
+def names_in(chunk: dict[str, Any]) -> list[Any]:
+    """Return the names of the fields of *chunk*; those that have a template share them."""
+    return [type(part) is dict and list(part) for part in parts_of(chunk) or ()]
 
 
 def end_of_event(data: bytes, at: int) -> int:

@@ -400,12 +400,12 @@ def test_a_chunk_comes_with_the_feed_that_completed_it():
 def test_an_event_like_the_one_before_is_not_framed(monkeypatch):
     """It is matched as a whole; the framing is told of it before the next that needs it."""
     reader = ChunkReader()
-    reader.feed(EVENT_A)
+    reader.feed(EVENT_A * 2)
     with monkeypatch.context() as patch:
         patch.setattr(reader._road, "feed", None)
         assert [reader.feed(EVENT_A), reader.feed(EVENT_A)] == [[A], [A]]
     assert reader.feed(b"data: {x}\n\n") == []
-    assert (reader.issues[0].event, reader.issues[0].offset) == (3, 3 * len(EVENT_A))
+    assert (reader.issues[0].event, reader.issues[0].offset) == (4, 4 * len(EVENT_A))
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 
 from streamkit import ChunkReader, Limits
+from streamkit import _reading_road as reading
 
 from .helpers import SlowReader, event, events, logprobs, read_alike, say, tool, write
 from .test_merging_road import BETWEEN, DONE, PLAIN, STREAMS
@@ -20,12 +23,21 @@ def learning(reader):
 
 @pytest.mark.parametrize("name", ["text", "logprobs", "padding", "no text"])
 def test_what_is_alike_goes_the_fast_road(name):
-    """After the first event nothing is learned."""
+    """After the second event nothing is learned."""
     reader = ChunkReader()
     seen = learning(reader)
     chunks = STREAMS[name]
     assert reader.feed(b"".join(events(chunks))) == chunks
-    assert len(seen) == 1
+    assert len(seen) == 2
+
+
+def test_what_comes_once_is_not_learned():
+    """Two events in a row with the same fields are; the next may be of their shape."""
+    opening, closing = say("", role="assistant"), say(None, choice={"finish_reason": "stop"})
+    chunks = [opening, *STREAMS["text"], closing]
+    with patch.object(reading, "learn", wraps=reading.learn) as learned:
+        assert ChunkReader().feed(b"".join(events(chunks))) == chunks
+    assert [call.args[0] for call in learned.call_args_list] == [event(chunks[2])]
 
 
 def test_choices_that_interleave():
@@ -34,7 +46,7 @@ def test_choices_that_interleave():
     seen = learning(reader)
     chunks = STREAMS["choices"]
     assert reader.feed(b"".join(events(chunks))) == chunks
-    assert len(seen) == 2
+    assert len(seen) == 3
 
 
 def test_created_that_varies():
@@ -43,7 +55,7 @@ def test_created_that_varies():
     seen = learning(reader)
     chunks = STREAMS["created"]
     assert reader.feed(b"".join(events(chunks))) == chunks
-    assert len(seen) == 2
+    assert len(seen) == 3
 
 
 @pytest.mark.parametrize("framing", [("data: ", "\n\n"), ("data:", "\r\n\r\n"), ("", "\n")])
@@ -72,11 +84,9 @@ def test_what_stands_between_two_runs(between, way):
 @pytest.mark.parametrize("pieces", [[b"", b""], [b"\n"], [b"data"]], ids=repr)
 def test_a_single_event_goes_the_shortest_way(pieces):
     """If nothing is pending; else as all data."""
-    reader = ChunkReader()
-    for piece in (PLAIN[0], *pieces, *PLAIN[1:]):
+    reader, slow = ChunkReader(), SlowReader()
+    for piece in (*PLAIN[:2], *pieces, *PLAIN[2:], *PLAIN):
         reader.feed(piece)
-    slow = SlowReader()
-    for piece in (PLAIN[0], *pieces, *PLAIN[1:]):
         slow.feed(piece)
     assert (reader.finish(), reader.issues) == (slow.finish(), slow.issues)
 
