@@ -49,6 +49,14 @@ def slow_events(data, pieces=None, **options):
     return len(taken)
 
 
+def test_what_may_be_a_response_of_its_own_is_not_learned():
+    """Without an id it depends on the text whether a chunk with usage is one."""
+    parts = [{"choices": [{"text": text}], "usage": {"total_tokens": 1}} for text in "abcd"]
+    with patch.object(merging, "learn") as learned:
+        rebuilt_alike([b"".join(events(parts))])
+    learned.assert_not_called()
+
+
 # -- What goes the fast road ---------------------------------------------------------
 
 TEXTS = [say(str(number)) for number in range(50)]
