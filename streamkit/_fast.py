@@ -2,15 +2,15 @@
 The fast road: whole runs of alike events, swallowed in one scan.
 
 The slow road decodes each event and merges it by the rules.  From an event that
-went that way `_template` learns a pattern; this room binds the pattern's holes
-to the texts and lists of the accumulator, and takes all events that follow and
-match in one `findall`.  What does not match goes the slow road, event by event,
-until the pattern matches again or another is learned.
+went that way `_learn` makes a template; this room binds the template's holes to the
+texts and lists of the accumulator, and takes all events that follow and match at
+once.  What does not match goes the slow road, event by event, until the template
+matches again or another is learned.
 
 Both roads give the same outcome, issues included: a property test and a corpus
 of real recordings hold them against each other.  What keeps them equal:
 
-- A pattern is used only right after an event that matched it went the slow road
+- A template is used only right after an event that matched it went the slow road
   (`bind`), so that what is literal in it is what the state already holds.  Any
   other event on the slow road unbinds it.
 - Each choice is bound on its own: its first event goes the slow road.
@@ -193,7 +193,7 @@ def apply_run(
 
     Args:
         template: The events' template.
-        rows: What `findall` returned: a string an event, or a tuple of them.
+        rows: What `Template.run` returned: bytes for each event, or a tuple of them.
         bound: The sinks by choice index.
         index: The choice, if the template has no hole for it.
         context: Counts the text.

@@ -95,22 +95,27 @@ def learn(
     if spans is None:
         return None
     holes = sorted(plan.holes, key=lambda hole: spans[hole.path])
-    edges = [tuple(start + edge for edge in spans[hole.path]) for hole in holes]
-    first, last = (edges[0][0], edges[-1][1]) if edges else (0, 0)
-    between, at = [], first
-    for hole, (left, right) in zip(holes, edges, strict=True):
-        between += [re.escape(event[at:left]), hole.pattern or entry_pattern(event[left:right])]
-        at = right
+    edges = [(start + left, start + right) for left, right in (spans[it.path] for it in holes)]
     template = Template(
-        event[:first],
-        b"".join(between),
-        event[last:],
+        *_cut(event, holes, edges),
         holes=tuple(hole for hole in holes if hole.kind != "skip"),
         chunk=chunk,
         ending=ending,
         is_bare=start == 0,
     )
     return template if template.fullmatch(event) else None
+
+
+def _cut(
+    event: bytes, holes: list[Hole], edges: list[tuple[int, int]]
+) -> tuple[bytes, bytes, bytes]:
+    """Return what is before *holes* in *event*, the expression of what is between, and the rest."""
+    first, last = (edges[0][0], edges[-1][1]) if edges else (0, 0)
+    between, at = [], first
+    for hole, (left, right) in zip(holes, edges, strict=True):
+        between += [re.escape(event[at:left]), hole.pattern or entry_pattern(event[left:right])]
+        at = right
+    return event[:first], b"".join(between), event[last:]
 
 
 PREFIXES = frozenset({b"data: ", b"data:", b""})
